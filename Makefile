@@ -1,0 +1,43 @@
+# Everything a user or CI does is one of these targets; each begins with `make install`'s .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+EXTRAS ?= train,dev
+
+.PHONY: help install demo test test-long fmt lint type check bench clean
+
+help:  ## Show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+install: $(STAMP)  ## Make .venv with the `thegame` command in it
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt torch
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$(EXTRAS)]"
+	@touch $@
+
+test: install  ## The default tests (under two minutes)
+	$(BIN)/pytest
+
+test-long: install  ## The long tier: every step of 100,000 games and the like
+	$(BIN)/pytest -m long -n 2
+
+fmt: install  ## Format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lint: install  ## Style, and who may import whom
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+
+type: install  ## Types, strictly
+	$(BIN)/mypy
+
+check: lint type test  ## Before every commit
+
+clean:  ## Remove caches and build products
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

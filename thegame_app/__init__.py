@@ -1,0 +1,1 @@
+"""What people touch: the `thegame` command, hints, the table assistant."""

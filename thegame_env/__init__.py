@@ -1,0 +1,48 @@
+"""The cooperative card game The Game (Benndorf) as an environment for agents.
+
+`import thegame_env` registers `TheGame-v0` with Gymnasium; everything else loads on first use, so
+that the import stays fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import gymnasium
+
+from thegame_env.rules import PRESETS, IllegalAction, Outcome, Rules, Table, Termination
+
+__version__ = "0.1.0"
+
+_LAZY = {
+    "Game": "reference",
+    "Engine": "engine",
+    "View": "view",
+    "SeatTalk": "view",
+    "deal": "deal",
+    "parse_position": "notation",
+    "format_position": "notation",
+    "GameRecord": "notation",
+    "observation_spec": "observation",
+    "TheGameEnv": "gym_env",
+    "TheGameVectorEnv": "vector_env",
+    "TheGameVecEnv": "sb3_env",
+    "TheGameAEC": "aec_env",
+}
+
+__all__ = ["PRESETS", "IllegalAction", "Outcome", "Rules", "Table", "Termination", *_LAZY]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(importlib.import_module(f"thegame_env.{_LAZY[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+if "TheGame-v0" not in gymnasium.registry:
+    gymnasium.register(
+        id="TheGame-v0",
+        entry_point="thegame_env.gym_env:TheGameEnv",
+        vector_entry_point="thegame_env.vector_env:TheGameVectorEnv",
+    )

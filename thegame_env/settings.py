@@ -1,0 +1,99 @@
+"""The keyword arguments that all environments share, checked once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from gymnasium import spaces
+
+from thegame_env.notation import parse_position
+from thegame_env.observation import ENCODERS, ObservationSpec, observation_spec
+from thegame_env.reference import Game
+from thegame_env.rules import Rules, Table, unknown
+from thegame_env.stepping import REWARDS
+from thegame_env.unseen import complete
+
+Illegal = Literal["raise", "lose"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A table, what the agent sees of it, what it is rewarded for, what an illegal action does."""
+
+    table: Table
+    observation: str = "table"
+    reward: str = "score"
+    illegal: str = "raise"
+
+    def __post_init__(self) -> None:
+        observation_spec(self.observation, self.table)
+        if self.reward not in REWARDS:
+            raise ValueError(unknown("reward", self.reward, REWARDS))
+        if self.illegal not in get_args(Illegal):
+            raise ValueError(unknown("illegal", self.illegal, get_args(Illegal)))
+
+    @staticmethod
+    def make(
+        players: int,
+        rules: str | Rules,
+        memory: bool,
+        talk: Any,
+        starter: Any,
+        observation: str,
+        reward: str,
+        illegal: str,
+    ) -> Settings:
+        """Settings of an environment's keyword arguments; ValueError names the bad one."""
+        table = Table(Rules.parse(rules), players, memory, talk, starter)
+        return Settings(table, observation, reward, illegal)
+
+    @property
+    def spec(self) -> ObservationSpec:
+        """The layout of the observation."""
+        return observation_spec(self.observation, self.table)
+
+    @property
+    def encoder(self) -> int:
+        """Code of the observation for the kernels."""
+        return ENCODERS[self.observation]
+
+    @property
+    def reward_code(self) -> int:
+        """Code of the reward for the kernels."""
+        return REWARDS[self.reward]
+
+    @property
+    def observation_space(self) -> spaces.Box:
+        """Box(0, 1, [size], float32)."""
+        return spaces.Box(0.0, 1.0, (self.spec.size,), np.float32)
+
+    @property
+    def action_space(self) -> spaces.Discrete[np.int64]:
+        """Discrete(4 N + 1): every card on every pile, and END_TURN."""
+        return spaces.Discrete(self.table.rules.n_actions)
+
+
+def start_from(table: Table, options: dict[str, Any] | None, seed: int) -> Game | None:
+    """The game that `reset(options=...)` asks for, None for a dealt one.
+
+    `{"deck": [...]}` fixes the deal; `{"position": "..."}` starts anywhere, the unseen cards being
+    dealt by `seed`. ValueError on an unknown option, a bad deck, a position of another table.
+    """
+    if not options:
+        return None
+    for key in options:
+        if key not in ("deck", "position"):
+            raise ValueError(unknown("reset option", key, ("deck", "position")))
+    if len(options) > 1:
+        raise ValueError('give either "deck" or "position" as a reset option, not both')
+    if "deck" in options:
+        return Game.start(table, options["deck"])
+    view = parse_position(options["position"])
+    if view.rules != table.rules or view.table.players != table.players:
+        raise ValueError(
+            f"the position is for {view.table.players} players of {view.rules.spec()}, this "
+            f"environment for {table.players} of {table.rules.spec()}"
+        )
+    return complete(view, seed)

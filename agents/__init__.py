@@ -1,0 +1,1 @@
+"""Everything that acts: heuristics, searches and trained players."""

@@ -1,0 +1,1 @@
+"""Statistics, records and reports of played games."""

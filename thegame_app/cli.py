@@ -125,8 +125,12 @@ def _missing(error: ModuleNotFoundError) -> str:
 
 
 def print_json(document: Any) -> None:
-    """Print the one JSON document of `--json` on stdout; NaN is refused (it is not JSON)."""
-    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    """Print the one JSON document of `--json` on stdout, in one line.
+
+    Raises:
+        ValueError: It holds a NaN or an infinity, which JSON does not know.
+    """
+    print(json.dumps(document, ensure_ascii=False, allow_nan=False))
 
 
 def say(text: str) -> None:
@@ -136,7 +140,7 @@ def say(text: str) -> None:
 
 @contextmanager
 def late_progress() -> Iterator[Progress]:
-    """A rich progress display on stderr that appears only after `PATIENCE` seconds.
+    """A rich progress display on stderr that appears only in a terminal, after `PATIENCE` seconds.
 
     Use it as any `rich.progress.Progress`: `task = progress.add_task("games", total=1000)`, then
     `progress.advance(task)`.
@@ -144,7 +148,8 @@ def late_progress() -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import Progress
 
-    progress = Progress(console=Console(stderr=True), transient=True)
+    console = Console(stderr=True)
+    progress = Progress(console=console, transient=True, disable=not console.is_terminal)
     timer = threading.Timer(PATIENCE, progress.start)
     timer.daemon = True
     timer.start()
@@ -153,4 +158,5 @@ def late_progress() -> Iterator[Progress]:
     finally:
         timer.cancel()
         timer.join()
-        progress.stop()
+        if progress.live.is_started:
+            progress.stop()

@@ -26,10 +26,12 @@ _MIX2 = np.uint64(0x94D049BB133111EB)
 _S27, _S30, _S31, _S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 _LOW32 = np.uint64(0xFFFFFFFF)
 
-OPENING_LEVELS = (3, 6, 10)
+OPENING_LEVELS = (4, 7, 10)
 """Movement a play of the best opening turn up to which a seat announces level 3, 2, 1 (else 0).
 
-The three limits cut the openings of the official game into four groups of similar size.
+The three limits cut the openings of the official game into four groups of similar size: of 20,000
+random hands of six, 28, 23, 27 and 22 % have the levels 0 to 3 (hands of seven: 20, 22, 29, 29 %).
+Where three plays are owed, good openings are rarer (hands of six at profi: 31, 32, 25, 12 %).
 """
 
 
@@ -123,6 +125,8 @@ def _least_movement(rules: Rules, hand: frozenset[int], tops: Tops, owed: int) -
         return 0
     best = MAX_MOVEMENT
     for pile in range(N_PILES):
+        if tops[pile] in tops[:pile]:  # two untouched piles of a kind are alike
+            continue
         sign = 1 if pile < 2 else -1
         for card in hand:
             gap = (card - tops[pile]) * sign

@@ -7,8 +7,9 @@ else asks a `Rules` value, so that a scaled-down table (for exact counts) is jus
 from __future__ import annotations
 
 import difflib
+import operator
 import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, Literal, get_args
 
@@ -57,7 +58,7 @@ class Rules:
     """One table of rules.
 
     Attributes:
-        name: Preset name, or "custom".
+        name: Preset name, or "custom"; it is a label, not a rule, so it does not take part in ==.
         cards: Number of cards N; they are numbered 2..N+1 between the starts 1 and N+2.
         hand_sizes: Cards in a full hand for 1..5 players; 0 where that count is not played.
         minimum: Plays owed in a turn that starts with cards in the deck.
@@ -70,7 +71,7 @@ class Rules:
     A turn never owes more plays than the hand holds when it starts.
     """
 
-    name: str = "official"
+    name: str = field(default="official", compare=False)
     cards: int = 98
     hand_sizes: tuple[int, ...] = (8, 7, 6, 6, 6)
     minimum: int = 2
@@ -82,7 +83,7 @@ class Rules:
     def __post_init__(self) -> None:
         for name in ("cards", "minimum", "minimum_empty", "excellent", "trick"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int):
+            if not _is_whole(value):
                 raise ValueError(f"{name} must be a whole number, not {value!r}")
         if not 1 <= self.cards <= MAX_CARDS:
             raise ValueError(f"cards must be between 1 and {MAX_CARDS}, not {self.cards}")
@@ -90,11 +91,15 @@ class Rules:
             raise ValueError("minimum and minimum_empty must lie between 1 and the cards")
         if not 1 <= self.trick <= MAX_TRICK:
             raise ValueError(f"trick must be between 1 and {MAX_TRICK}, not {self.trick}")
+        if self.excellent < 0:
+            raise ValueError(f"excellent must be a number of cards from 0 up, not {self.excellent}")
         if self.stuck not in get_args(StuckWhen):
             raise ValueError(f'stuck must be "acting" or "nobody", not {self.stuck!r}')
         self._check_hands()
 
     def _check_hands(self) -> None:
+        if not isinstance(self.hand_sizes, tuple) or not all(map(_is_whole, self.hand_sizes)):
+            raise ValueError(f"hand_sizes must be a tuple of numbers, not {self.hand_sizes!r}")
         if not 1 <= len(self.hand_sizes) <= MAX_SEATS or not any(self.hand_sizes):
             raise ValueError(f"hand_sizes needs one to {MAX_SEATS} sizes, at least one not 0")
         for players, size in enumerate(self.hand_sizes, start=1):
@@ -127,11 +132,11 @@ class Rules:
 
     def hand_size(self, players: int) -> int:
         """Cards in a full hand at a table of `players`; ValueError where that is not played."""
-        if isinstance(players, bool) or not isinstance(players, int):
+        if not _is_whole(players):
             raise ValueError(f"players must be a whole number, not {players!r}")
         if 1 <= players <= len(self.hand_sizes) and self.hand_sizes[players - 1]:
             return self.hand_sizes[players - 1]
-        played = [str(n) for n, size in enumerate(self.hand_sizes, start=1) if size]
+        played = [n for n, size in enumerate(self.hand_sizes, start=1) if size]
         raise ValueError(f'"{self.name}" is played by {_span(played)} players, not by {players}')
 
     def owed(self, deck_size: int, hand_size: int) -> int:
@@ -166,11 +171,15 @@ class Rules:
 
     def decode(self, action: int) -> tuple[int, int] | None:
         """`(card, pile)` of a play, None for END_TURN; IllegalAction outside the codec."""
-        if not 0 <= action < self.n_actions:
-            raise IllegalAction(f"action {action} does not exist, actions are 0-{self.end_turn}")
-        if action == self.end_turn:
+        try:
+            number = operator.index(action)
+        except TypeError:
+            raise IllegalAction(f"an action is a whole number, not {action!r}") from None
+        if not 0 <= number < self.n_actions:
+            raise IllegalAction(f"action {number} does not exist, actions are 0-{self.end_turn}")
+        if number == self.end_turn:
             return None
-        pile, index = divmod(int(action), self.cards)
+        pile, index = divmod(number, self.cards)
         return index + self.low + 1, pile
 
     # --- text --------------------------------------------------------------------------------
@@ -181,12 +190,12 @@ class Rules:
             return self.name
         base = Rules()
         parts = []
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name == "name" or value == getattr(base, field.name):
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            if entry.name == "name" or value == getattr(base, entry.name):
                 continue
             text = "-".join(map(str, value)) if isinstance(value, tuple) else str(value)
-            parts.append(f"{field.name}:{text}")
+            parts.append(f"{entry.name}:{text}")
         return "custom" + "".join("/" + part for part in parts)
 
     @staticmethod
@@ -204,24 +213,35 @@ class Rules:
 
 
 def _custom_fields(text: str) -> dict[str, Any]:
-    known = {field.name: field.type for field in fields(Rules) if field.name != "name"}
+    known = {entry.name: entry.type for entry in fields(Rules) if entry.name != "name"}
     values: dict[str, Any] = {}
     for part in text.split("/")[1:]:
         key, _, value = part.partition(":")
         if key not in known:
             raise ValueError(unknown("field of custom rules", key, known))
+        if key in values:
+            raise ValueError(f"custom rules: {key} is given twice")
         if key == "stuck":
             values[key] = value
-        elif not re.fullmatch(r"[0-9]+(-[0-9]+)*", value):
-            raise ValueError(f'custom rules: {key} needs whole numbers, not "{value}"')
+        elif key == "hand_sizes" and re.fullmatch(r"[0-9]+(-[0-9]+)*", value):
+            values[key] = tuple(int(number) for number in value.split("-"))
+        elif key != "hand_sizes" and re.fullmatch(r"[0-9]+", value):
+            values[key] = int(value)
         else:
-            numbers = tuple(int(number) for number in value.split("-"))
-            values[key] = numbers if key == "hand_sizes" else numbers[0]
+            what = "sizes such as 8-7-6" if key == "hand_sizes" else "one whole number"
+            raise ValueError(f'custom rules: {key} needs {what}, not "{value}"')
     return values
 
 
-def _span(played: list[str]) -> str:
-    return played[0] if len(played) == 1 else f"{played[0]}-{played[-1]}"
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _span(played: list[int]) -> str:
+    """The player counts as text: "1-5", or "1, 3" where they have gaps."""
+    if len(played) > 1 and played[-1] - played[0] + 1 == len(played):
+        return f"{played[0]}-{played[-1]}"
+    return ", ".join(map(str, played))
 
 
 def unknown(what: str, got: object, known: Any) -> str:
@@ -260,6 +280,8 @@ class Table:
     starter: Starter = "seat0"
 
     def __post_init__(self) -> None:
+        if not isinstance(self.rules, Rules):
+            raise ValueError(f"rules must be a Rules value (Rules.parse), not {self.rules!r}")
         self.rules.hand_size(self.players)
         if not isinstance(self.memory, bool):
             raise ValueError(f"memory must be True or False, not {self.memory!r}")

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from gymnasium import spaces
 
+from thegame_env.deal import check_deck
 from thegame_env.notation import parse_position
 from thegame_env.observation import ENCODERS, ObservationSpec, observation_spec
 from thegame_env.reference import Game
@@ -29,7 +30,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         observation_spec(self.observation, self.table)
-        if self.reward not in REWARDS:
+        if self.reward not in tuple(REWARDS):
             raise ValueError(unknown("reward", self.reward, REWARDS))
         if self.illegal not in get_args(Illegal):
             raise ValueError(unknown("illegal", self.illegal, get_args(Illegal)))
@@ -75,25 +76,47 @@ class Settings:
         return spaces.Discrete(self.table.rules.n_actions)
 
 
-def start_from(table: Table, options: dict[str, Any] | None, seed: int) -> Game | None:
-    """The game that `reset(options=...)` asks for, None for a dealt one.
+def start_from(
+    table: Table, options: dict[str, Any] | None, seed: int, game: int
+) -> Game | tuple[int, ...] | None:
+    """What `reset(options=...)` asks for: a position, a whole deck order, or None for a deal.
 
-    `{"deck": [...]}` fixes the deal; `{"position": "..."}` starts anywhere, the unseen cards being
-    dealt by `seed`. ValueError on an unknown option, a bad deck, a position of another table.
+    `{"deck": [...]}` fixes the deal; `{"position": "..."}` starts anywhere: the position's seat
+    becomes seat 0, and the unseen cards are dealt by (seed, game).
+
+    Raises:
+        ValueError: An unknown option, a bad deck, a position that is over or of another table.
     """
     if not options:
         return None
+    if not isinstance(options, dict):
+        raise ValueError(f"reset options must be a dict, not {options!r}")
     for key in options:
         if key not in ("deck", "position"):
             raise ValueError(unknown("reset option", key, ("deck", "position")))
     if len(options) > 1:
         raise ValueError('give either "deck" or "position" as a reset option, not both')
     if "deck" in options:
-        return Game.start(table, options["deck"])
-    view = parse_position(options["position"])
+        return check_deck(table.rules, options["deck"])
+    return _position(table, options["position"], seed, game)
+
+
+def _position(table: Table, text: str, seed: int, game: int) -> Game:
+    view = parse_position(text)
     if view.rules != table.rules or view.table.players != table.players:
         raise ValueError(
             f"the position is for {view.table.players} players of {view.rules.spec()}, this "
             f"environment for {table.players} of {table.rules.spec()}"
         )
-    return complete(view, seed)
+    key = np.random.SeedSequence([seed, game]).generate_state(1, np.uint64)[0]
+    start = complete(view, int(key))
+    if start.outcome is not None:
+        raise ValueError(f"the position is over ({start.outcome.termination}), nothing can be done")
+    return start
+
+
+def check_render_mode(mode: str | None, known: list[str]) -> str | None:
+    """The render mode, if it is None or a known one; ValueError names the known ones."""
+    if mode is not None and mode not in known:
+        raise ValueError(unknown("render_mode", mode, known))
+    return mode

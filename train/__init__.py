@@ -1,0 +1,1 @@
+"""Learning weights: the only package that needs torch."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import RunMaker, make_cell, make_manifest, make_row
+from invented_runs import make_cell, make_manifest, make_row, write_run
 
 from eval.cells import Cell, Chunk
 from eval.manifest import Hardware, RunError
@@ -28,23 +28,23 @@ GREEDY, SEQUENCE = make_cell("greedy"), make_cell("sequence")
 LEFT = {GREEDY: [5, 0, 12, 3, 9], SEQUENCE: [1, 0, 2, 30, 0]}
 
 
-def test_rows_come_back_as_they_were_written(make_run: RunMaker) -> None:
-    run_dir = make_run(LEFT, chunk_games=2)
+def test_rows_come_back_as_they_were_written(tmp_path: Path) -> None:
+    run_dir = write_run(tmp_path, LEFT, chunk_games=2)
     chunk = Chunk(SEQUENCE, 2, 2)
     assert read_chunk(run_dir, chunk) == [make_row(SEQUENCE, 2, 2), make_row(SEQUENCE, 3, 30)]
 
 
-def test_rows_are_lines_of_json_with_the_names_of_the_fields(make_run: RunMaker) -> None:
-    run_dir = make_run(LEFT)
+def test_rows_are_lines_of_json_with_the_names_of_the_fields(tmp_path: Path) -> None:
+    run_dir = write_run(tmp_path, LEFT)
     data = gzip.decompress(Chunk(GREEDY, 0, 5).rows_path(run_dir).read_bytes())
     lines = [json.loads(line) for line in data.splitlines()]
     assert lines[2] == asdict(make_row(GREEDY, 2, 12))
 
 
-def test_the_same_rows_give_the_same_bytes(make_run: RunMaker) -> None:
+def test_the_same_rows_give_the_same_bytes(tmp_path: Path) -> None:
     rows = [make_row(GREEDY, game, game) for game in range(50)]
     assert pack_rows(rows) == pack_rows(list(rows))
-    one, two = make_run(LEFT, 2, "one"), make_run(LEFT, 2, "two")
+    one, two = write_run(tmp_path / "one", LEFT, 2), write_run(tmp_path / "two", LEFT, 2)
     for path in (one / "rows").iterdir():
         assert path.read_bytes() == (two / "rows" / path.name).read_bytes()
 
@@ -86,7 +86,7 @@ def test_a_chunk_takes_its_own_games_only(tmp_path: Path) -> None:
     chunk = Chunk(GREEDY, 2, 2)
     good = [make_row(GREEDY, 2, 1), make_row(GREEDY, 3, 1)]
     for rows in (good[:1], good[::-1], [good[0], make_row(SEQUENCE, 3, 1)]):
-        with pytest.raises(RunError, match="instead of 2|in place of"):
+        with pytest.raises(RunError, match=r"instead of 2|in place of"):
             write_chunk(tmp_path, chunk, rows)
     assert not list(tmp_path.rglob("*.gz"))
 
@@ -142,9 +142,9 @@ def emptied(data: bytes) -> bytes:
     "harm", [truncated, flipped, one_row_less, other_fields, not_json, emptied]
 )
 def test_a_damaged_chunk_is_named_and_played_again(
-    make_run: RunMaker, harm: Callable[[bytes], bytes]
+    tmp_path: Path, harm: Callable[[bytes], bytes]
 ) -> None:
-    run_dir = make_run(LEFT, chunk_games=2)
+    run_dir = write_run(tmp_path, LEFT, chunk_games=2)
     chunk = Chunk(GREEDY, 2, 2)
     path = chunk.rows_path(run_dir)
     path.write_bytes(harm(path.read_bytes()))
@@ -153,10 +153,8 @@ def test_a_damaged_chunk_is_named_and_played_again(
     assert missing_chunks(run_dir) == [chunk]
 
 
-def test_a_write_that_fails_loses_nothing(
-    make_run: RunMaker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run_dir = make_run(LEFT)
+def test_a_write_that_fails_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_dir = write_run(tmp_path, LEFT)
     chunk = Chunk(GREEDY, 0, 5)
     before = {path: path.read_bytes() for path in run_dir.rglob("*") if path.is_file()}
 
@@ -193,9 +191,9 @@ def test_a_chunk_that_could_not_be_written_is_still_missing(
     assert read_timing(tmp_path, chunk) == timing
 
 
-def test_games_are_numbered_by_cell_and_deal(make_run: RunMaker) -> None:
+def test_games_are_numbered_by_cell_and_deal(tmp_path: Path) -> None:
     for chunk_games in (1, 2, 5, 1000):
-        run_dir = make_run(LEFT, chunk_games, f"by{chunk_games}")
+        run_dir = write_run(tmp_path / f"by{chunk_games}", LEFT, chunk_games)
         assert find_game(run_dir, 3) == make_row(GREEDY, 3, 3)
         assert find_game(run_dir, 8) == make_row(SEQUENCE, 3, 30)
         manifest = read_manifest(run_dir)
@@ -203,13 +201,13 @@ def test_games_are_numbered_by_cell_and_deal(make_run: RunMaker) -> None:
 
 
 @pytest.mark.parametrize("number", [-1, 10])
-def test_a_game_that_is_not_in_the_run(make_run: RunMaker, number: int) -> None:
+def test_a_game_that_is_not_in_the_run(tmp_path: Path, number: int) -> None:
     with pytest.raises(RunError, match=rf"no game {number}: .* 0\.\.9"):
-        find_game(make_run(LEFT), number)
+        find_game(write_run(tmp_path, LEFT), number)
 
 
-def test_numbers_of_games_do_not_depend_on_what_is_missing(make_run: RunMaker) -> None:
-    run_dir = make_run(LEFT, chunk_games=2)
+def test_numbers_of_games_do_not_depend_on_what_is_missing(tmp_path: Path) -> None:
+    run_dir = write_run(tmp_path, LEFT, chunk_games=2)
     Chunk(GREEDY, 0, 2).rows_path(run_dir).unlink()
     assert find_game(run_dir, 8).agent == "sequence"
     with pytest.raises(RunError, match="has not been played yet"):
@@ -264,10 +262,10 @@ def test_quantiles_of_times_are_right_to_within_a_bin() -> None:
     assert total.games == 10
 
 
-def test_nothing_measured_is_not_zero(make_run: RunMaker) -> None:
+def test_nothing_measured_is_not_zero(tmp_path: Path) -> None:
     nothing = Timing.total([])
     assert (nothing.quantile(0.5), nothing.games_per_second()) == (None, None)
-    run_dir = make_run(LEFT)
+    run_dir = write_run(tmp_path, LEFT)
     chunk = Chunk(GREEDY, 0, 5)
     chunk.timing_path(run_dir).write_text("{}")
     assert read_timing(run_dir, chunk) is None

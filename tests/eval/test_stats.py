@@ -104,8 +104,9 @@ def test_bootstrap_is_seeded_and_pairs_the_games() -> None:
     rng = np.random.default_rng(3)
     deal = rng.integers(0, 60, 300)
     a, b = deal + rng.integers(0, 3, 300), deal
-    once, again = bootstrap_mean_difference(a, b), bootstrap_mean_difference(a, b)
-    assert once == again != bootstrap_mean_difference(a, b, seed=4)
+    once = bootstrap_mean_difference(a, b, resamples=500)
+    assert once == bootstrap_mean_difference(a, b, resamples=500)
+    assert once != bootstrap_mean_difference(a, b, resamples=500, seed=4)
     assert once[2] - once[1] < 0.25
     shuffled = bootstrap_mean_difference(a, rng.permutation(b))
     assert shuffled[2] - shuffled[1] > 3
@@ -120,13 +121,13 @@ def test_bootstrap_resamples_in_blocks() -> None:
 
 def test_bootstrap_covers_the_true_difference() -> None:
     rng = np.random.default_rng(6)
-    samples = rng.choice([-2, -1, 0, 1, 5], p=[0.2, 0.2, 0.3, 0.2, 0.1], size=(3000, 400))
+    samples = rng.choice([-2, -1, 0, 1, 5], p=[0.2, 0.2, 0.3, 0.2, 0.1], size=(2000, 400))
     nothing = np.zeros(400)
     covered = 0
     for seed, sample in enumerate(samples):
         _, low, high = bootstrap_mean_difference(sample, nothing, resamples=1000, seed=seed)
         covered += low <= 0.1 <= high
-    assert 0.94 < covered / 3000 < 0.96
+    assert 0.94 < covered / 2000 < 0.96
 
 
 def test_bootstrap_refuses_samples_of_two_lengths() -> None:

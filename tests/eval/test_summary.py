@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import RunMaker, make_cell, make_manifest, make_row
+from invented_runs import make_cell, make_manifest, make_row, write_run
 
 from eval.cells import Cell, Chunk
 from eval.columns import load_run
@@ -15,18 +15,18 @@ from eval.stats import bootstrap_mean_difference, wilson
 from eval.summary import Summary, summarise, summary_csv, summary_json
 
 GREEDY, SEQUENCE = make_cell("greedy"), make_cell("sequence")
-ISSUE_KEYS = {
+KEYS = (
     "agent players rules talk memory starter games win_rate win_low win_high cards_left_mean "
     "cards_left_se under_ten ms_per_decision_p50 ms_per_decision_p95 games_per_s faults"
-}
+)
 
 
 def summary_of(run_dir: Path) -> Summary:
     return summarise(load_run(run_dir))
 
 
-def test_the_figures_of_a_cell_by_hand(make_run: RunMaker) -> None:
-    run_dir = make_run({SEQUENCE: [9, 2, 4], GREEDY: [0, 10, 20]})
+def test_the_figures_of_a_cell_by_hand(tmp_path: Path) -> None:
+    run_dir = write_run(tmp_path, {SEQUENCE: [9, 2, 4], GREEDY: [0, 10, 20]})
     cell = summary_of(run_dir).cells[1]
     assert (cell.agent, cell.games, cell.games_planned, cell.wins) == ("greedy", 3, 3, 1)
     assert (cell.win_rate, cell.win_low, cell.win_high) == (1 / 3, *wilson(1, 3))
@@ -40,21 +40,21 @@ def test_the_figures_of_a_cell_by_hand(make_run: RunMaker) -> None:
     assert (cell.faults, cell.fault_reasons) == (0, {})
 
 
-def test_times_of_a_cell(make_run: RunMaker) -> None:
+def test_times_of_a_cell(tmp_path: Path) -> None:
     # every game of two players took 2 ms for 10 decisions
-    cell = summary_of(make_run({GREEDY: [1, 2, 3]}, chunk_games=2)).cells[0]
+    cell = summary_of(write_run(tmp_path, {GREEDY: [1, 2, 3]}, chunk_games=2)).cells[0]
     assert cell.decisions == 30
     assert cell.games_per_s == pytest.approx(500)
     assert cell.ms_per_decision_p50 == pytest.approx(0.2, rel=0.05)
     assert cell.ms_per_decision_p95 == pytest.approx(0.2, rel=0.05)
 
 
-def test_chunks_do_not_matter(make_run: RunMaker) -> None:
+def test_chunks_do_not_matter(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     left = {cell: rng.integers(0, 30, 60).tolist() for cell in (GREEDY, SEQUENCE)}
-    whole = summary_json(summary_of(make_run(left, 1000, "whole")))
+    whole = summary_json(summary_of(write_run(tmp_path / "whole", left, 1000)))
     for chunk_games in (1, 7, 30):
-        parts = summary_of(make_run(left, chunk_games, f"by{chunk_games}"))
+        parts = summary_of(write_run(tmp_path / f"by{chunk_games}", left, chunk_games))
         close = replace(parts, cells=[replace(c, games_per_s=None) for c in parts.cells])
         expected = json.loads(whole)
         for cell in expected["cells"]:
@@ -62,9 +62,9 @@ def test_chunks_do_not_matter(make_run: RunMaker) -> None:
         assert json.loads(summary_json(close)) == expected
 
 
-def test_paired_by_hand(make_run: RunMaker) -> None:
+def test_paired_by_hand(tmp_path: Path) -> None:
     left = {GREEDY: [4, 0, 8, 6, 0], SEQUENCE: [0, 0, 5, 0, 3]}
-    summary = summary_of(make_run(left))
+    summary = summary_of(write_run(tmp_path, left))
     (paired,) = summary.paired
     assert (paired.agent, paired.baseline, paired.games) == ("sequence", "greedy", 5)
     assert paired.cards_left_diff == pytest.approx((-4 + 0 - 3 - 6 + 3) / 5)
@@ -76,7 +76,7 @@ def test_paired_by_hand(make_run: RunMaker) -> None:
     assert paired.mcnemar_p == paired.mcnemar_p_holm == 1.0
 
 
-def test_holm_spans_all_tables(make_run: RunMaker) -> None:
+def test_holm_spans_all_tables(tmp_path: Path) -> None:
     three = [make_cell("greedy", 3), make_cell("sequence", 3)]
     left = {
         GREEDY: [1] * 8,
@@ -84,13 +84,13 @@ def test_holm_spans_all_tables(make_run: RunMaker) -> None:
         three[0]: [1] * 6 + [0, 0],
         three[1]: [0] * 6 + [0, 0],
     }
-    first, second = summary_of(make_run(left)).paired
+    first, second = summary_of(write_run(tmp_path, left)).paired
     assert (first.mcnemar_p, second.mcnemar_p) == (2 / 2**8, 2 / 2**6)
     assert (first.mcnemar_p_holm, second.mcnemar_p_holm) == (4 / 2**8, 2 / 2**6)
 
 
-def test_only_deals_that_both_played_are_paired(make_run: RunMaker) -> None:
-    run_dir = make_run({GREEDY: [4, 5, 6, 7], SEQUENCE: [1, 2, 3, 0]}, chunk_games=1)
+def test_only_deals_that_both_played_are_paired(tmp_path: Path) -> None:
+    run_dir = write_run(tmp_path, {GREEDY: [4, 5, 6, 7], SEQUENCE: [1, 2, 3, 0]}, chunk_games=1)
     Chunk(GREEDY, 1, 1).rows_path(run_dir).unlink()
     Chunk(SEQUENCE, 3, 1).rows_path(run_dir).unlink()
     summary = summary_of(run_dir)
@@ -98,9 +98,9 @@ def test_only_deals_that_both_played_are_paired(make_run: RunMaker) -> None:
     assert (summary.paired[0].games, summary.paired[0].cards_left_diff) == (2, -3)
 
 
-def test_a_table_without_the_baseline_is_not_compared(make_run: RunMaker) -> None:
+def test_a_table_without_the_baseline_is_not_compared(tmp_path: Path) -> None:
     elsewhere = make_cell("sequence", 3)
-    summary = summary_of(make_run({GREEDY: [1, 2], elsewhere: [1, 2]}))
+    summary = summary_of(write_run(tmp_path, {GREEDY: [1, 2], elsewhere: [1, 2]}))
     assert summary.paired == []
 
 
@@ -136,7 +136,7 @@ def test_faults_are_counted_named_and_kept(tmp_path: Path) -> None:
     assert (cell.ms_per_decision_p50, cell.games_per_s) == (None, None)
 
 
-def test_crossplay_holds_the_pairs_and_their_self_play(make_run: RunMaker) -> None:
+def test_crossplay_holds_the_pairs_and_their_self_play(tmp_path: Path) -> None:
     left = {
         GREEDY: [9, 9],
         SEQUENCE: [3, 3],
@@ -144,7 +144,7 @@ def test_crossplay_holds_the_pairs_and_their_self_play(make_run: RunMaker) -> No
         make_cell("greedy|sequence"): [6, 0],
         make_cell("sequence|greedy"): [7, 7],
     }
-    summary = summary_of(make_run(left))
+    summary = summary_of(write_run(tmp_path, left))
     lines = [(c.one, c.others, c.cards_left_mean, c.win_rate) for c in summary.crossplay]
     assert lines == [
         ("greedy", "greedy", 9, 0),
@@ -155,23 +155,23 @@ def test_crossplay_holds_the_pairs_and_their_self_play(make_run: RunMaker) -> No
     assert [p.agent for p in summary.paired] == ["sequence", "random"]
 
 
-def test_json_and_csv_have_the_agreed_names(make_run: RunMaker) -> None:
-    summary = summary_of(make_run({GREEDY: [1, 0], SEQUENCE: [2, 3]}))
+def test_json_and_csv_have_the_agreed_names(tmp_path: Path) -> None:
+    summary = summary_of(write_run(tmp_path, {GREEDY: [1, 0], SEQUENCE: [2, 3]}))
     content = json.loads(summary_json(summary))
     assert set(content) == {"cells", "paired"}
-    assert set(" ".join(ISSUE_KEYS).split()) <= set(content["cells"][0])
+    assert set(KEYS.split()) <= set(content["cells"][0])
     lines = list(csv.DictReader(io.StringIO(summary_csv(summary))))
     assert [line["agent"] for line in lines] == ["greedy", "sequence"]
     assert float(lines[1]["cards_left_mean"]) == content["cells"][1]["cards_left_mean"] == 2.5
 
 
-def test_one_game_has_no_error_and_no_nan(make_run: RunMaker) -> None:
-    content = json.loads(summary_json(summary_of(make_run({GREEDY: [7]}))))
+def test_one_game_has_no_error_and_no_nan(tmp_path: Path) -> None:
+    content = json.loads(summary_json(summary_of(write_run(tmp_path, {GREEDY: [7]}))))
     assert content["cells"][0]["cards_left_se"] is None
 
 
-def test_damaged_chunks_are_left_out_and_named(make_run: RunMaker) -> None:
-    run_dir = make_run({GREEDY: [1, 2, 3, 4]}, chunk_games=1)
+def test_damaged_chunks_are_left_out_and_named(tmp_path: Path) -> None:
+    run_dir = write_run(tmp_path, {GREEDY: [1, 2, 3, 4]}, chunk_games=1)
     Chunk(GREEDY, 0, 1).rows_path(run_dir).unlink()
     path = Chunk(GREEDY, 3, 1).rows_path(run_dir)
     path.write_bytes(b"no gzip")
@@ -182,7 +182,7 @@ def test_damaged_chunks_are_left_out_and_named(make_run: RunMaker) -> None:
     assert run.games[GREEDY].cards_left.tolist() == [2, 3]
 
 
-def test_the_cells_keep_the_order_of_the_manifest(make_run: RunMaker) -> None:
+def test_the_cells_keep_the_order_of_the_manifest(tmp_path: Path) -> None:
     cells = [Cell(a, p, "official", "none", True, "seat0") for p in (3, 1) for a in ("z", "a")]
-    summary = summary_of(make_run({cell: [1, 2] for cell in cells}))
+    summary = summary_of(write_run(tmp_path, {cell: [1, 2] for cell in cells}))
     assert [(c.agent, c.players) for c in summary.cells] == [("z", 3), ("a", 3), ("z", 1), ("a", 1)]

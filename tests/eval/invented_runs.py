@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from eval.cells import Cell
 from eval.manifest import Hardware, Manifest
@@ -62,25 +61,15 @@ def make_manifest(cells: Sequence[Cell], games: int, chunk_games: int = 1000) ->
     )
 
 
-RunMaker = Callable[..., Path]
-
-
-@pytest.fixture
-def make_run(tmp_path: Path) -> RunMaker:
-    """Return a function that writes a run: cards left of every game, by cell."""
-
-    def make(left: dict[Cell, Sequence[int]], chunk_games: int = 1000, name: str = "r") -> Path:
-        run_dir = tmp_path / "runs" / name
-        games = len(next(iter(left.values())))
-        manifest = make_manifest(list(left), games, chunk_games)
-        for chunk in open_run(run_dir, manifest):
-            numbers = range(chunk.first, chunk.first + chunk.count)
-            rows = [make_row(chunk.cell, game, left[chunk.cell][game]) for game in numbers]
-            times = np.full(chunk.count, 0.001 * chunk.cell.players)
-            timing = Timing.from_batches(
-                chunk.count, float(times.sum()), times, np.full(chunk.count, 10)
-            )
-            write_chunk(run_dir, chunk, rows, timing)
-        return run_dir
-
-    return make
+def write_run(run_dir: Path, left: dict[Cell, Sequence[int]], chunk_games: int = 1000) -> Path:
+    """Write a run with so many cards left in the games of each cell; 1 ms a game and player."""
+    games = len(next(iter(left.values())))
+    for chunk in open_run(run_dir, make_manifest(list(left), games, chunk_games)):
+        numbers = range(chunk.first, chunk.first + chunk.count)
+        rows = [make_row(chunk.cell, game, left[chunk.cell][game]) for game in numbers]
+        times = np.full(chunk.count, 0.001 * chunk.cell.players)
+        timing = Timing.from_batches(
+            chunk.count, float(times.sum()), times, np.full(chunk.count, 10)
+        )
+        write_chunk(run_dir, chunk, rows, timing)
+    return run_dir

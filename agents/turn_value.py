@@ -1,0 +1,83 @@
+"""Choosing whole turns by a learned value: the plan whose afterstate is worth most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.candidates import DEAD, OPEN, Candidates, Planner, best_of_each, play_plans
+from agents.value_bins import BIN_OF
+from thegame_env.engine import Engine
+from thegame_env.layout import LEFT, P_TALK, PLAYING, STATUS, TALK_NONE
+from thegame_env.rules import Table
+
+Floats = npt.NDArray[np.float32]
+Int64 = npt.NDArray[np.int64]
+Predict = Callable[[Floats], Floats]
+"""Features float32[n, SIZE] -> probabilities of the bins of cards left, float32[n, BINS]."""
+
+
+@dataclass(slots=True)
+class Choice:
+    """The valued plans of n turns.
+
+    Attributes:
+        plans: The plans.
+        chances: float32[total, BINS], how many cards each plan will leave.
+        utility: float32[total].
+        best: int64[n], index of each turn's best plan.
+    """
+
+    plans: Candidates
+    chances: Floats
+    utility: Floats
+    best: Int64
+
+
+class TurnValue:
+    """Values the plans of turns.
+
+    Args:
+        p: Parameter row of the table.
+        predict: The learned value.
+        utility: Worth of every bin of cards left, float32[BINS].
+        most: Plans valued a turn.
+    """
+
+    def __init__(self, p: Int64, predict: Predict, utility: Floats, most: int = 40) -> None:
+        self.planner = Planner(p, most)
+        self.predict, self.utility = predict, utility
+
+    def choose(self, rows: Int64) -> Choice:
+        """The valued plans of the view rows int64[n, VIEW_ROW]; valid until the next call."""
+        plans = self.planner.candidates(rows)
+        chances = self.predict(plans.features)
+        closed = plans.kinds != OPEN
+        chances[closed] = 0.0
+        chances[closed, BIN_OF[plans.left[closed]]] = 1.0
+        utility = chances @ self.utility
+        utility[plans.kinds == DEAD] -= 1.0
+        best = np.empty(len(rows), np.int64)
+        best_of_each(utility, plans.starts, best)
+        return Choice(plans, chances, utility, best)
+
+    def play(self, table: Table, seeds: npt.NDArray[np.uint64], games: Int64 | int = 0) -> Int64:
+        """Cards left, int64[n], of the deals (seed, game) when all seats choose so."""
+        engine = Engine(table, len(seeds))
+        engine.deal(seeds, games)
+        only_first = bool(engine.p[P_TALK] != TALK_NONE)
+        views = engine.views()
+        while len(running := np.flatnonzero(engine.games[:, STATUS] == PLAYING)):
+            views = engine.views()
+            choice = self.choose(np.ascontiguousarray(views[running]))
+            picked = np.full(len(views), -1)
+            picked[running] = choice.best
+            plans = choice.plans
+            play_plans(
+                engine.games, engine.decks, engine.p, picked, plans.lengths, plans.actions,
+                only_first,
+            )  # fmt: skip
+        return engine.games[:, LEFT].copy()

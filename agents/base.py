@@ -56,7 +56,8 @@ class Agent(ABC):
 
         The unseen cards that the walk needs to stand somewhere never influence it.
         """
-        game, actions = complete(view, seed), []
+        game = complete(view, seed)
+        actions: list[int] = []
         while game.outcome is None and _same_turn(game, view, len(actions)):
             action = self.act(View.of(game, view.table), seed)
             game = game.step(action)

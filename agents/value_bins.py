@@ -34,4 +34,4 @@ def utility_of(name: str) -> npt.NDArray[np.float32]:
         worth = np.where(LOWEST == 0, 1.0, 0.5 * np.maximum(0.0, 1.0 - CENTRES / 60.0))
     else:
         raise ValueError(f'unknown utility "{name}"; known: win, score, blend')
-    return worth.astype(np.float32)
+    return np.asarray(worth, np.float32)

@@ -118,7 +118,6 @@ class Asker:
         clock: Is told of every call.
         limit: Seconds that a call may take; calls are kept well below it.
         singly: Whether to ask about one view a call.
-        given_up: Set if the agent is not to be asked at all, with the reason.
 
     Attributes:
         seconds: Wall time of every answered call.
@@ -134,12 +133,12 @@ class Asker:
         clock: Clock,
         limit: float | None = None,
         singly: bool = False,
-        given_up: Fault | None = None,
     ) -> None:
         self._agent, self._name, self._member, self._p = agent, name, member, p.copy()
         self._clock, self._limit = clock, limit or PATIENCE_S
         self._singly, self._size = singly, 1 if singly else FIRST_CALL
-        self._crashed, self._given_up = 0, given_up
+        self._crashed = 0
+        self._given_up: Fault | None = None
         self.seconds: list[float] = []
         self.counts: list[int] = []
 

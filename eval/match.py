@@ -7,8 +7,8 @@ on how many views go into one call, and not on who plays the chunk.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,7 @@ _ENDINGS: dict[int, Ended] = {WON: "won", STUCK: "stuck"}
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A game whose agent must not be asked again: it hung, or its process died, at this step."""
+    """A game that is ended after `step` actions: an agent hung there, or its process died."""
 
     game: int
     step: int
@@ -62,13 +62,11 @@ class Care:
         limit: Seconds that calls are kept well below; None for a default.
         singly: Whether to ask about one view a call.
         marks: Games that are ended with a fault where they went wrong before.
-        given_up: Members of the team that are not asked at all.
     """
 
     limit: float | None = None
     singly: bool = False
     marks: tuple[Mark, ...] = ()
-    given_up: Mapping[int, Fault] = field(default_factory=dict)
 
 
 def table_of(cell: Cell) -> Table:
@@ -129,16 +127,7 @@ class Match:
         self._faults: dict[int, Fault] = {}
         self._marks = {mark.game - chunk.first: mark for mark in care.marks}
         self.askers = [
-            Asker(
-                agent,
-                name,
-                member,
-                self._engine.p,
-                clock,
-                care.limit,
-                care.singly,
-                care.given_up.get(member),
-            )
+            Asker(agent, name, member, self._engine.p, clock, care.limit, care.singly)
             for member, (agent, name) in enumerate(zip(agents, team(cell), strict=True))
         ]
 

@@ -110,8 +110,8 @@ def open_run(run_dir: Path, manifest: Manifest) -> list[Chunk]:
         changed = earlier.differences(manifest)
         if changed:
             raise RunError(
-                f"{run_dir} holds another run: it differs in {', '.join(changed)}; "
-                "choose another name, or repeat the command it was made by: " + earlier.command
+                f"{run_dir} holds another run: it differs in {', '.join(changed)}; choose another "
+                "name, or --overwrite it, or repeat the command it was made by: " + earlier.command
             )
         return missing_chunks(run_dir)
     write_manifest(run_dir, manifest)
@@ -215,7 +215,7 @@ def pack_rows(rows: Sequence[GameRow]) -> bytes:
     """Return rows as compressed JSON lines; equal rows give equal bytes."""
     names = [field.name for field in fields(GameRow)]
     buffer = io.BytesIO()
-    with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=buffer, mtime=0) as out:
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=1, fileobj=buffer, mtime=0) as out:
         for row in rows:
             line = json.dumps({name: getattr(row, name) for name in names}, separators=(",", ":"))
             out.write(line.encode() + b"\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import gymnasium
 import numpy as np
@@ -61,7 +61,7 @@ class TheGameEnv(gymnasium.Env[Observation, np.int64]):
         ValueError: An unknown or contradictory argument, in one sentence.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {
+    metadata: dict[str, Any] = {  # noqa: RUF012 (so Gymnasium declares it)
         "render_modes": ["ansi", "human", "rgb_array"],
         "render_fps": 4,
     }
@@ -175,12 +175,8 @@ class TheGameEnv(gymnasium.Env[Observation, np.int64]):
 
     def _info(self) -> dict[str, Any]:
         one = self._one
-        return {
-            "action_mask": one.mask.copy(),
-            "seat": one.seat,
-            "cards_left": one.cards_left,
-            **one.result(),
-        }
+        info = {"action_mask": one.mask.copy(), "seat": one.seat, "cards_left": one.cards_left}
+        return {**info, **one.result()} if one.over else info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Legal actions as bool[A] (the name that sb3-contrib asks for)."""

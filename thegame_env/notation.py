@@ -5,15 +5,16 @@ A position is what one seat sees, in order-free `key=value` tokens:
     up=23,40 down=77,60 hand=12,34,45,67,88,90 deck=40 others=6,6 played=0 rules=official
 
 `others` are the other seats' hand sizes from the next seat on, `played` the cards laid this turn,
-`seen` the cards known to be played (without it the seat does not remember, unless no card has been
-played), `talk` one group of four levels a seat, "!" behind it for "I cannot reach my minimum":
-`talk=open:0120,0000!`. Every other key left out takes its natural default.
+`seen` the cards known to be played (`seen=unknown`: the seat does not remember; so it is, too, where
+the key is left out and some card has been played), `talk` one group of four levels a seat, "!"
+behind it for "I cannot reach my minimum": `talk=open:0120,0000!`. Every other key left out takes
+its natural default.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from thegame_env.deal import check_deck
@@ -21,6 +22,7 @@ from thegame_env.reference import Game
 from thegame_env.rules import PILES, IllegalAction, Rules, Table, Talk, unknown
 from thegame_env.view import SeatTalk, View
 
+UNKNOWN = "unknown"
 POSITION_KEYS = ("up", "down", "hand", "deck", "others", "played", "rules", "seen", "talk")
 RECORD_KEYS = ("rules", "players", "memory", "talk", "starter", "seed", "game", "deck", "actions")
 
@@ -50,7 +52,7 @@ def _numbers(values: dict[str, str], key: str) -> tuple[int, ...] | None:
         return ()
     numbers = text.split(",")
     for number in numbers:
-        if not re.fullmatch(r"[0-9]{1,6}", number):
+        if not re.fullmatch(r"[0-9]{1,20}", number):
             raise ValueError(f'{key}: "{number}" is not a whole number')
     return tuple(map(int, numbers))
 
@@ -77,13 +79,14 @@ def parse_position(text: str) -> View:
     tops = _tops(rules, values)
     others = _numbers(values, "others") or ()
     plays = _number(values, "played", 0)
-    seen = _numbers(values, "seen")
-    known = None if seen is None else frozenset(_cards(rules, "seen", seen)) | _laid(rules, tops)
+    laid = frozenset(tops) - {rules.low, rules.high}
+    known = _seen(rules, values, laid)
     _check_clashes(hand, tops, known)
     talk, said = _talk(values.get("talk"), len(others))
     table = Table(rules, len(others) + 1, talk=talk)
     _check_sizes(table, hand, others, plays)
-    deck, known = _deck(rules, values, len(hand) + sum(others), known, _laid(rules, tops))
+    _check_played(plays, known, laid)
+    deck = _deck(rules, values, len(hand) + sum(others), known, laid)
     table = Table(rules, len(others) + 1, memory=known is not None, talk=talk)
     return View(table, tops, frozenset(hand), deck, others, plays, known, said)
 
@@ -118,8 +121,13 @@ def _tops(rules: Rules, values: dict[str, str]) -> tuple[int, int, int, int]:
     return (tops[0], tops[1], tops[2], tops[3])
 
 
-def _laid(rules: Rules, tops: tuple[int, ...]) -> frozenset[int]:
-    return frozenset(tops) - {rules.low, rules.high}
+def _seen(
+    rules: Rules, values: dict[str, str], laid: frozenset[int]
+) -> frozenset[int] | None:
+    """The cards known to be played (`laid` are the visible ones); None without memory."""
+    if values.get("seen") == UNKNOWN or ("seen" not in values and laid):
+        return None
+    return frozenset(_cards(rules, "seen", _numbers(values, "seen") or ())) | laid
 
 
 def _check_clashes(
@@ -144,14 +152,23 @@ def _check_sizes(table: Table, hand: tuple[int, ...], others: tuple[int, ...], p
             raise ValueError(f"others: a hand of {size} is larger than a full hand of {full}")
 
 
+def _check_played(plays: int, seen: frozenset[int] | None, laid: frozenset[int]) -> None:
+    """ValueError where cards have been played that lie nowhere."""
+    if not laid and (plays or seen):
+        what = f"played={plays}" if plays else f"{len(seen or ())} cards are seen"
+        raise ValueError(f"{what}, but no pile has been touched")
+    if seen is not None and plays > len(seen):
+        raise ValueError(f"played={plays}, but only {len(seen)} cards are seen")
+
+
 def _deck(
     rules: Rules,
     values: dict[str, str],
     held: int,
     seen: frozenset[int] | None,
     laid: frozenset[int],
-) -> tuple[int, frozenset[int] | None]:
-    """Cards in the deck, and the seen cards (known too where no card has been played)."""
+) -> int:
+    """Cards in the deck; ValueError where the sizes do not add up."""
     rest = rules.cards - held - len(laid if seen is None else seen)
     deck = _number(values, "deck", max(rest, 0))
     if rest < 0 or deck > rest:
@@ -166,7 +183,7 @@ def _deck(
         raise ValueError(
             f"the sizes do not add up to {rules.cards}: {rest - deck} cards are {why}{detail}"
         )
-    return deck, frozenset() if seen is None and not laid else seen
+    return deck
 
 
 def _talk(text: str | None, others: int) -> tuple[Talk, tuple[SeatTalk, ...]]:
@@ -196,11 +213,16 @@ def _seat_talk(group: str) -> SeatTalk:
 def format_position(view: View) -> str:
     """The position text of the acting seat's view; `parse_position` gives the view back.
 
-    The starter is not part of a position (it is over once the game has begun).
-    """
+    The starter is not part of a position: once the game has begun, it no longer matters.
 
-    def listed(numbers: object) -> str:
-        return ",".join(map(str, numbers))  # type: ignore[call-overload]
+    Raises:
+        ValueError: The view of a seat that is not acting; a position is what the acting one sees.
+    """
+    if not view.acting:
+        raise ValueError("only the view of the acting seat is a position")
+
+    def listed(items: Iterable[object]) -> str:
+        return ",".join(map(str, items))
 
     parts = [
         f"up={listed(view.tops[:2])}",
@@ -211,8 +233,7 @@ def format_position(view: View) -> str:
         f"played={view.plays}",
         f"rules={view.rules.spec()}",
     ]
-    if view.seen is not None:
-        parts.append(f"seen={listed(sorted(view.seen))}")
+    parts.append(f"seen={UNKNOWN if view.seen is None else listed(sorted(view.seen))}")
     if view.table.talk != "none":
         groups = ("".join(map(str, s.levels)) + "!" * s.stuck for s in view.talk)
         parts.append(f"talk={view.table.talk}:{listed(groups)}")

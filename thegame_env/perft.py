@@ -22,6 +22,8 @@ from thegame_env.reference import Game
 from thegame_env.rules import N_PILES, Table
 from thegame_env.view import View
 
+AT_ONCE = 6
+"""Depths up to this are one kernel call (well under a second); an interrupt waits for its end."""
 _CHOICES = 2 * N_PILES + 1
 """Words that hold the legal actions of a game row: two a pile, and END_TURN."""
 
@@ -120,6 +122,8 @@ def perft_fast(engine: Engine, depth: int, slot: int = 0) -> int:
     """Number of action sequences of length `depth` (0 or more) from one slot of an engine."""
     if depth == 0:
         return 1
+    if depth > AT_ONCE:
+        return sum(nodes for _, nodes in divide_fast(engine, depth, slot))
     return int(count_sequences(engine.games[slot], engine.decks[slot], engine.p, depth))
 
 

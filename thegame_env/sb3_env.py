@@ -95,9 +95,10 @@ class TheGameVecEnv(VecEnv):  # type: ignore[misc]
         """Deal a game in every slot, by the seeds and options given to `seed` and `set_options`."""
         seeds: list[int | None] = list(self._seeds)
         plain = np.array([not options for options in self._options])
-        if plain.any():
-            mask = {} if plain.all() else {"reset_mask": plain}
-            obs, _ = self.vector.reset(seed=seeds, options=mask)
+        if plain.all() or not self.vector.dealt:
+            obs, _ = self.vector.reset(seed=seeds)
+        elif plain.any():
+            obs, _ = self.vector.reset(seed=seeds, options={"reset_mask": plain})
         for slot in np.flatnonzero(~plain):
             only = np.arange(self.num_envs) == slot
             options = {**self._options[slot], "reset_mask": only}
@@ -115,7 +116,10 @@ class TheGameVecEnv(VecEnv):  # type: ignore[misc]
     def step_wait(
         self,
     ) -> tuple[
-        npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]
+        npt.NDArray[np.float32],
+        npt.NDArray[np.float32],
+        npt.NDArray[np.bool_],
+        list[dict[str, Any]],
     ]:
         """Take the actions: observations float32[B, size], rewards, dones, one info a slot.
 
@@ -197,6 +201,11 @@ class TheGameVecEnv(VecEnv):  # type: ignore[misc]
 
     # --- snapshots -------------------------------------------------------------------------------
 
+    @property
+    def episode_starts(self) -> npt.NDArray[np.bool_]:
+        """bool[B]: the slots whose game has just been dealt."""
+        return self._lengths == 0
+
     def save(self) -> dict[str, Any]:
         """A snapshot of all games and running episode statistics, for `restore`."""
         return {
@@ -208,8 +217,8 @@ class TheGameVecEnv(VecEnv):  # type: ignore[misc]
     def restore(self, state: dict[str, Any]) -> npt.NDArray[np.float32]:
         """Return to a snapshot; gives the observations, as `reset` does.
 
-        To resume training exactly, assign them to the model's `_last_obs`, and False for every
-        slot to `_last_episode_starts` unless the snapshot was taken right after a reset.
+        To resume training exactly, assign them to the model's `_last_obs`, and `episode_starts` to
+        its `_last_episode_starts`.
 
         Raises:
             ValueError: The snapshot is of another table or batch size.

@@ -66,7 +66,7 @@ class Settings:
         return REWARDS[self.reward]
 
     @property
-    def observation_space(self) -> spaces.Box:
+    def observation_space(self) -> spaces.Box[Any]:
         """Box(0, 1, [size], float32)."""
         return spaces.Box(0.0, 1.0, (self.spec.size,), np.float32)
 

@@ -1,4 +1,4 @@
-"""One game at a time in the batch engine: what the Gymnasium and the PettingZoo environment share."""
+"""One game at a time in the batch engine: what the Gymnasium and PettingZoo environments share."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ class SingleGame:
     Attributes:
         settings: Table, observation, reward, what an illegal action does.
         row: The game row, int64[GAME_ROW].
+        status: Its STATUS; `seat` (the acting one) and `cards_left` (all hands and the deck)
+            likewise are kept as plain ints, which cost less to read than array elements.
         obs: The acting seat's observation, float32[size]; `act` and `start` overwrite it.
         mask: Its legal actions, int8[A]; all of them once the game is over.
         actions: The actions taken in this game.
@@ -43,9 +45,11 @@ class SingleGame:
         self.engine = Engine(settings.table, 1)
         self.engine.games[0, STATUS] = ILLEGAL
         self.row = self.engine.games[0]
-        self._obs = np.zeros((1, settings.spec.size), np.float32)
-        self._mask = np.ones((1, settings.table.rules.n_actions), np.int8)
-        self.obs, self.mask = self._obs[0], self._mask[0]
+        self.status, self.seat, self.cards_left = ILLEGAL, 0, 0
+        self._obs: Observation = np.zeros((1, settings.spec.size), np.float32)
+        self._mask: Mask = np.ones((1, settings.table.rules.n_actions), np.int8)
+        self.obs: Observation = self._obs[0]
+        self.mask: Mask = self._mask[0]
         self._out = np.zeros(4)
         self._kernel_args = (self.engine.games, self.engine.decks, self.engine.p)
         self._codes = (settings.reward_code, settings.encoder, self.obs, self.mask, self._out)
@@ -80,6 +84,8 @@ class SingleGame:
         self._observe()
 
     def _observe(self) -> None:
+        row = self.row
+        self.status, self.seat, self.cards_left = int(row[STATUS]), int(row[SEAT]), int(row[LEFT])
         observe_slots(
             self.engine.games, self.engine.p, self.settings.encoder, self._obs, self._mask
         )
@@ -99,15 +105,18 @@ class SingleGame:
             number = -1
         known = number if 0 <= number <= self._end_turn else -1
         step_single(*self._kernel_args, known, *self._codes)
-        if self._out[1] < 0:
+        reward: float
+        reward, status, left, seat = self._out.tolist()
+        if status < 0:
             return self._refuse(action, strict)
+        self.status, self.seat, self.cards_left = int(status), int(seat), int(left)
         self.actions.append(number)
-        return float(self._out[0])
+        return reward
 
     def _refuse(self, action: Any, strict: bool) -> float:
         if strict or self.over or self.settings.illegal == "raise":
             self._complain(action)
-        self.row[STATUS] = ILLEGAL
+        self.row[STATUS] = self.status = ILLEGAL
         self.mask[:] = 1
         return 0.0
 
@@ -121,7 +130,8 @@ class SingleGame:
 
     def observe(self, seat: int) -> Observation:
         """What `seat` sees, a fresh float32[size]."""
-        row, out = np.zeros(VIEW_ROW, np.int64), np.zeros_like(self.obs)
+        row = np.zeros(VIEW_ROW, np.int64)
+        out: Observation = np.zeros_like(self.obs)
         view_into(self.row, self.engine.p, seat, row)
         encode(self.settings.encoder, row, self.engine.p, out)
         return out
@@ -134,27 +144,16 @@ class SingleGame:
         return self.engine.game(0)
 
     @property
-    def seat(self) -> int:
-        """The acting seat."""
-        return int(self.row[SEAT])
-
-    @property
-    def cards_left(self) -> int:
-        """Cards in all hands and the deck."""
-        return int(self.row[LEFT])
-
-    @property
     def over(self) -> bool:
         """Whether the game has ended (also before the first deal)."""
-        return bool(self.row[STATUS] != PLAYING)
+        return self.status != PLAYING
 
     def result(self) -> dict[str, Any]:
         """What the infos say of a finished game: `is_success` and `termination`; else nothing."""
-        status = int(self.row[STATUS])
-        if status == PLAYING:
+        if self.status == PLAYING:
             return {}
-        kind = TERMINATIONS.get(status, Termination.STUCK)
-        return {"is_success": status == WON, "termination": kind.value}
+        kind = TERMINATIONS.get(self.status, Termination.STUCK)
+        return {"is_success": self.status == WON, "termination": kind.value}
 
     @property
     def record(self) -> GameRecord:

@@ -105,7 +105,7 @@ class TheGameVectorEnv(VectorEnv[Float32, npt.NDArray[np.int64], Any]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.engine = Engine(self.table, num_envs)
         self.engine.games[:, STATUS] = ILLEGAL
-        self._dealt = False
+        self.dealt = False
         self._allocate()
         self._rewards = np.zeros(num_envs)
         self._ended = np.zeros((num_envs, 2), np.int64)
@@ -148,7 +148,7 @@ class TheGameVectorEnv(VectorEnv[Float32, npt.NDArray[np.int64], Any]):
             self._deal(slots)
         for slot, start in zip(asked, starts, strict=True):
             self._put(int(slot), start)
-        self._dealt = True
+        self.dealt = True
         return self._observed()
 
     def _slots(self, reset_mask: Any) -> npt.NDArray[np.int64]:
@@ -157,7 +157,7 @@ class TheGameVectorEnv(VectorEnv[Float32, npt.NDArray[np.int64], Any]):
         mask = np.asarray(reset_mask)
         if mask.shape != (self.num_envs,) or mask.dtype != bool or not mask.any():
             raise ValueError(f"reset_mask must be bool[{self.num_envs}] with at least one True")
-        if not self._dealt and not mask.all():
+        if not self.dealt and not mask.all():
             raise ValueError("the first reset() deals all games: call it without a reset_mask")
         return np.flatnonzero(mask)
 
@@ -171,7 +171,7 @@ class TheGameVectorEnv(VectorEnv[Float32, npt.NDArray[np.int64], Any]):
         each = [None] * batch if seed is None else list(seed)
         if len(each) != batch:
             raise ValueError(f"{len(each)} seeds for {batch} environments")
-        if self._dealt:
+        if self.dealt:
             seeds, indices = games[:, SEED].view(np.uint64).copy(), games[:, GAME] + 1
         else:
             seeds, indices = seeds_of(int(self.np_random.integers(2**62)), batch), fresh
@@ -245,7 +245,7 @@ class TheGameVectorEnv(VectorEnv[Float32, npt.NDArray[np.int64], Any]):
             raise IllegalAction(f"actions must have shape ({self.num_envs},), not {chosen.shape}")
         if chosen.dtype.kind not in "iu":
             raise IllegalAction(f"actions must be whole numbers, not {chosen.dtype}")
-        if not self._dealt:
+        if not self.dealt:
             raise ResetNeeded("no game has been dealt yet: call reset() before step()")
         chosen = chosen.astype(np.int64)
         if self.autoreset_mode is AutoresetMode.DISABLED:
@@ -293,7 +293,7 @@ class TheGameVectorEnv(VectorEnv[Float32, npt.NDArray[np.int64], Any]):
         if self.render_mode is None:
             gymnasium.logger.warn("render() does nothing without a render_mode given to make_vec()")
             return None
-        if not self._dealt:
+        if not self.dealt:
             raise ResetNeeded("no game has been dealt yet: call reset() before render()")
         from thegame_env.render import Frame, draw
 
@@ -323,5 +323,5 @@ class TheGameVectorEnv(VectorEnv[Float32, npt.NDArray[np.int64], Any]):
         self.engine.games[:] = state["games"]
         self.engine.decks[:] = state["decks"]
         self._last = state["last"].copy()
-        self._dealt = True
+        self.dealt = True
         return self._observed()

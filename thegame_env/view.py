@@ -174,7 +174,8 @@ class View:
         hand = frozenset(word_cards(int(row[V_HAND]), int(row[V_HAND + 1])))
         unseen = frozenset(word_cards(int(row[V_UNSEEN]), int(row[V_UNSEEN + 1])))
         others = tuple(int(size) for size in row[V_SIZES + 1 : V_SIZES + table.players])
-        words = row[V_TALK : V_TALK + table.players - 1] if table.talk != "none" else []
+        others_talk = table.players - 1 if table.talk != "none" else 0
+        words = row[V_TALK : V_TALK + others_talk]
         return View(
             table=table,
             tops=(tops[0], tops[1], tops[2], tops[3]),

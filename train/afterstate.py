@@ -1,0 +1,251 @@
+"""Learns the afterstate value by self-play: `thegame train configs/afterstate_*.yaml`.
+
+The loop reads top to bottom: play a decision in every game; once enough games have ended, fit the
+network to their lambda-returns; now and then log, evaluate, save. One process, one thread unless
+the configuration says otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from torch.utils.tensorboard import SummaryWriter
+
+from agents.afterstate import KIND
+from agents.afterstate_features import SIZE, VERSION
+from agents.turn_value import TurnValue
+from agents.value_bins import BINS, utility_of
+from agents.weight_files import save_weights, table_metadata
+from thegame_env.ranges import deal_seed, training_seed
+from thegame_env.rules import Rules, Table
+from train.self_play import SelfPlay
+from train.value_net import ValueNet
+
+Floats = npt.NDArray[np.float32]
+
+
+class AfterstateConfig(BaseModel):
+    """One self-play run of the afterstate value; unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["afterstate"] = "afterstate"
+    players: int = Field(1, ge=1, le=5, description="Seats.")
+    rules: str = Field("official", description="Preset, or a custom spec.")
+    memory: bool = Field(True, description="Whether seats remember what was played.")
+    talk: Literal["none", "avoid", "open"] = Field("none", description="Table talk.")
+    utility: Literal["win", "score", "blend"] = Field("blend", description="What play maximises.")
+    minutes: float = Field(15.0, gt=0, description="Wall-clock length of the run.")
+    games: int = Field(256, ge=1, description="Games played side by side.")
+    most: int = Field(24, ge=1, description="Plans valued a turn.")
+    decay: float = Field(0.8, ge=0, le=1, description="Lambda of the returns.")
+    explore: float = Field(0.02, ge=0, le=1, description="Share of random plans, in every other "
+                           "stretch of play.")  # fmt: skip
+    learning_rate: float = Field(1e-3, gt=0, description="Adam's step at the start; it falls along "
+                                 "a cosine to 3 % of that.")  # fmt: skip
+    batch_size: int = Field(1024, ge=1, description="Samples a gradient step.")
+    reuse: float = Field(2.0, gt=0, description="Times that a sample is drawn, on average.")
+    buffer: int = Field(100_000, ge=1, description="Samples kept.")
+    pile_width: int = Field(64, ge=1, description="Outputs of the pile encoder.")
+    card_width: int = Field(64, ge=1, description="Outputs of the card encoder.")
+    width: int = Field(128, ge=1, description="Units of the body.")
+    depth_width: int = Field(64, ge=1, description="Units behind it.")
+    seed: int = Field(0, ge=0, description="Seed of deals, exploration and weights.")
+    threads: int = Field(1, ge=1, description="torch threads.")
+    checkpoint_minutes: float = Field(2.0, gt=0, description="Between checkpoints.")
+    evaluation_games: int = Field(1000, ge=1, description="Development deals at the end.")
+
+    @property
+    def table(self) -> Table:
+        """What is played."""
+        return Table(Rules.parse(self.rules), self.players, self.memory, self.talk)
+
+
+class Learner:
+    """The network, its optimiser, the samples and the games they come from."""
+
+    def __init__(self, config: AfterstateConfig) -> None:
+        torch.manual_seed(config.seed)
+        torch.set_num_threads(config.threads)
+        self.config = config
+        self.net = ValueNet(config.pile_width, config.card_width, config.width, config.depth_width)
+        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=config.learning_rate)
+        self.features = np.zeros((config.buffer, SIZE), np.float16)
+        self.targets = np.zeros((config.buffer, BINS), np.float32)
+        self.rng = np.random.default_rng(config.seed)
+        self.seconds = 0.0
+        self.stored = self.fresh = self.games = self.decisions = 0
+        self.play = self._self_play(0)
+
+    def _self_play(self, round_: int) -> SelfPlay:
+        config = self.config
+        seed = training_seed(config.seed * 1_000_003 + round_ * config.games)
+        return SelfPlay(
+            config.table, self.predict, utility_of(config.utility), config.games, seed,
+            config.most, config.decay,
+        )  # fmt: skip
+
+    def predict(self, features: Floats) -> Floats:
+        """Probabilities of the bins of cards left, float32[n, BINS]."""
+        with torch.inference_mode():
+            chances: Floats = torch.softmax(self.net(torch.from_numpy(features)), 1).numpy()
+        return chances
+
+    @property
+    def progress(self) -> float:
+        """Share of the run that is over, 0..1."""
+        return min(self.seconds / (60.0 * self.config.minutes), 1.0)
+
+    def collect(self) -> None:
+        """One decision in every game; ended games become samples."""
+        exploring = (self.decisions // 200) % 2 == 0
+        self.decisions += 1
+        for features, targets in self.play.step(self.config.explore if exploring else 0.0):
+            at = (self.stored + np.arange(len(features))) % self.config.buffer
+            self.features[at], self.targets[at] = features, targets
+            self.stored += len(features)
+            self.fresh += len(features)
+            self.games += 1
+
+    def ready(self) -> bool:
+        """Whether enough new samples have come for some gradient steps."""
+        return self.fresh >= 4 * self.config.batch_size and self.stored >= 8 * 1024
+
+    def learn(self) -> float:
+        """Fit the fresh samples (and older ones with them); the mean cross-entropy in nats."""
+        config = self.config
+        cosine = 0.5 * (1.0 + math.cos(math.pi * self.progress))
+        for group in self.optimizer.param_groups:
+            group["lr"] = config.learning_rate * (0.03 + 0.97 * cosine)
+        losses = []
+        for _ in range(max(int(self.fresh * config.reuse / config.batch_size), 1)):
+            at = self.rng.integers(0, min(self.stored, config.buffer), config.batch_size)
+            inputs = torch.from_numpy(self.features[at].astype(np.float32))
+            logs = torch.log_softmax(self.net(inputs), 1)
+            loss = -(torch.from_numpy(self.targets[at]) * logs).sum(1).mean()
+            self.optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            self.optimizer.step()
+            losses.append(loss.item())
+        self.fresh = 0
+        return float(np.mean(losses))
+
+    def save(self, path: Path) -> None:
+        """Write a checkpoint, whole or not at all."""
+        partial = path.with_suffix(".part")
+        torch.save(
+            {
+                "config": self.config.model_dump(),
+                "net": self.net.state_dict(),
+                "optimizer": self.optimizer.state_dict(),
+                "random": [self.rng.bit_generator.state, torch.get_rng_state()],
+                "counters": [self.seconds, self.games, self.decisions],
+            },
+            partial,
+        )
+        partial.replace(path)
+
+    def load(self, path: Path) -> None:
+        """Go on from a checkpoint; games that were under way are dealt anew."""
+        state = torch.load(path, weights_only=True)
+        if state["config"] != self.config.model_dump():
+            differ = [k for k, v in self.config.model_dump().items() if state["config"].get(k) != v]
+            raise ValueError(f"the checkpoint was made with another {', '.join(differ)}")
+        self.net.load_state_dict(state["net"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.rng.bit_generator.state = state["random"][0]
+        torch.set_rng_state(state["random"][1])
+        self.seconds, self.games, self.decisions = state["counters"]
+        self.play = self._self_play(1 + self.decisions)
+
+    def evaluate(self, games: int) -> npt.NDArray[np.int64]:
+        """Cards left, int64[games], on development deals."""
+        value = TurnValue(self.play.engine.p, self.predict, utility_of(self.config.utility))
+        seeds = np.full(games, deal_seed("development", 0), np.uint64)
+        return value.play(self.config.table, seeds, np.arange(games))
+
+
+def train(config: AfterstateConfig, out: Path, resume: bool = False, report: Any = print) -> Path:
+    """Run a configuration; returns the exported weights file.
+
+    Args:
+        config: What to learn, and for how long.
+        out: Folder of the run: checkpoint, TensorBoard logs, weights.
+        resume: Go on from the checkpoint in `out`.
+        report: Called with one line of progress every half minute.
+
+    Raises:
+        ValueError: Nothing to resume, or another configuration's checkpoint.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    checkpoint = out / "checkpoint.pt"
+    learner = Learner(config)
+    if resume:
+        if not checkpoint.exists():
+            raise ValueError(f"nothing to resume: {checkpoint} does not exist")
+        learner.load(checkpoint)
+    log = SummaryWriter(str(out / "tensorboard"))
+    saved = told = began = time.monotonic()
+    before = learner.seconds
+    try:
+        while learner.progress < 1.0:
+            learner.collect()
+            if learner.ready():
+                log.add_scalar("train/cross_entropy", learner.learn(), learner.games)
+            now = time.monotonic()
+            learner.seconds = before + now - began
+            if now - told > 30:
+                told = now
+                report(_tell(learner, log))
+            if now - saved > 60 * config.checkpoint_minutes:
+                saved = now
+                learner.save(checkpoint)
+    finally:
+        learner.save(checkpoint)
+        log.close()
+    return export(learner, out / "weights.safetensors")
+
+
+def _tell(learner: Learner, log: SummaryWriter) -> str:
+    recent = np.array(learner.play.finished[-5000:] or [0])
+    rate = learner.games / max(learner.seconds, 1e-9)
+    log.add_scalar("self_play/win_rate", np.mean(recent == 0), learner.games)
+    log.add_scalar("self_play/cards_left", recent.mean(), learner.games)
+    log.add_scalar("self_play/games_per_s", rate, learner.games)
+    left = learner.config.minutes - learner.seconds / 60
+    return (
+        f"{learner.games} games ({rate:.0f}/s), lately {100 * np.mean(recent == 0):.1f} % won, "
+        f"{recent.mean():.2f} cards left; {left:.1f} minutes to go"
+    )
+
+
+def export(learner: Learner, path: Path) -> Path:
+    """Write the network for the agent `afterstate`, with what it reached on development deals."""
+    config = learner.config
+    left = learner.evaluate(config.evaluation_games)
+    metadata = {
+        "kind": KIND,
+        "version": VERSION,
+        "table": table_metadata(config.table),
+        "config": config.model_dump(),
+        "seconds": round(learner.seconds),
+        "games": learner.games,
+        "development": {
+            "games": len(left),
+            "win_rate": float(np.mean(left == 0)),
+            "cards_left_mean": float(left.mean()),
+        },
+    }
+    arrays = {name: value.numpy() for name, value in learner.net.state_dict().items()}
+    save_weights(path, arrays, metadata)
+    return path
+
+
+__all__ = ["AfterstateConfig", "Learner", "export", "train"]

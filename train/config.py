@@ -1,0 +1,212 @@
+"""What a training run does, as a YAML file: typed, every field explained, unknown keys refused.
+
+PyYAML reads `1e-3` as text, so numbers are converted by the type that a field declares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+
+from thegame_env.rules import Rules, Starter, Table, Talk, unknown
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("needs a number, not true or false")
+    return value
+
+
+def _flag(value: Any) -> Any:
+    if not isinstance(value, bool) and value not in ("true", "false"):
+        raise ValueError(f"needs true or false, not {value!r}")
+    return value
+
+
+Whole = Annotated[int, BeforeValidator(_number)]
+Real = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
+Flag = Annotated[bool, BeforeValidator(_flag)]
+
+
+class Section(BaseModel):
+    """A part of a configuration; a key that it does not know is an error with the nearest one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys_only(cls, values: Any, info: ValidationInfo) -> Any:
+        if not isinstance(values, dict):
+            raise ValueError(f"needs a section of keys, not {values!r}")
+        for key in values:
+            if key not in cls.model_fields:
+                raise ValueError(unknown("key", key, cls.model_fields))
+        return values
+
+
+class TableSection(Section):
+    """The table that is played."""
+
+    rules: str = Field("official", description="A preset's name, or the text of custom rules.")
+    players: Whole = Field(5, description="Seats.")
+    memory: Flag = Field(True, description="Whether a seat remembers what has been played.")
+    talk: Talk = Field("none", description="What the seats tell each other.")
+    starter: Starter = Field("seat0", description="Who begins.")
+
+    @property
+    def table(self) -> Table:
+        """The table as a value."""
+        return Table(Rules.parse(self.rules), self.players, self.memory, self.talk, self.starter)
+
+    @model_validator(mode="after")
+    def _is_played(self) -> TableSection:
+        _ = self.table
+        return self
+
+
+class NetworkSection(Section):
+    """Widths of the network (see train/policy_network.py)."""
+
+    pile: Whole = Field(64, ge=1, description="Code of a pile; the encoder is shared by the four.")
+    context: Whole = Field(128, ge=1, description="Code of the whole table.")
+    head: Whole = Field(128, ge=1, description="Hidden layer of the action head that piles share.")
+    value: Whole = Field(64, ge=1, description="Last hidden layer of the value.")
+
+
+class EvaluationSection(Section):
+    """Games on the development deals while training; the best policy by them is kept."""
+
+    every_minutes: Real = Field(5.0, gt=0, description="Minutes of training between evaluations.")
+    games: Whole = Field(1000, ge=1, description="Deals played, always the same ones.")
+    final_games: Whole = Field(2000, ge=1, description="Deals played at the end of the run.")
+
+
+class PPOConfig(Section):
+    """A run of MaskablePPO on one table."""
+
+    kind: Literal["ppo"] = Field(description="What learns: ppo.")
+    seed: Whole = Field(1, ge=0, description="Seed of the weights, the deals and the sampling.")
+    minutes: Real | None = Field(
+        None, gt=0, description="Stop after so many minutes of training (resumed ones added up)."
+    )
+    steps: Whole | None = Field(
+        None, ge=1, description="Stop after so many actions; with both, whichever comes first."
+    )
+    table: TableSection = Field(default_factory=TableSection, description="What is played.")
+    reward: Literal["score", "win", "shaped"] = Field(
+        "shaped", description="What the agent is rewarded for (see thegame_env/stepping.py)."
+    )
+    network: NetworkSection = Field(default_factory=NetworkSection, description="Its widths.")
+    games: Whole = Field(512, ge=1, description="Games played side by side.")
+    n_steps: Whole = Field(64, ge=1, description="Actions a game between two updates.")
+    batch_size: Whole = Field(4096, ge=2, description="Actions a gradient step.")
+    epochs: Whole = Field(3, ge=1, description="Times that an update goes over its actions.")
+    learning_rate: Real = Field(7e-4, gt=0, description="Step size of Adam at the start.")
+    final_learning_rate: Real = Field(
+        7e-5, ge=0, description="Step size at the end; it falls evenly with what is spent."
+    )
+    gamma: Real = Field(1.0, gt=0, le=1, description="Discount an action.")
+    gae_lambda: Real = Field(
+        0.95, ge=0, le=1, description="Trust in what was played against the value's forecast."
+    )
+    clip_range: Real = Field(0.2, gt=0, description="How far an update may move a probability.")
+    entropy: Real = Field(0.005, ge=0, description="Weight of the entropy bonus.")
+    value_weight: Real = Field(0.5, ge=0, description="Weight of the value's loss.")
+    max_grad_norm: Real = Field(0.5, gt=0, description="Longest gradient.")
+    evaluation: EvaluationSection = Field(
+        default_factory=EvaluationSection, description="Judging on the way."
+    )
+    checkpoint_minutes: Real = Field(
+        5.0, gt=0, description="Minutes between checkpoints; a killed run loses at most this."
+    )
+    threads: Whole = Field(0, ge=0, description="Threads of torch; 0 measures which is fastest.")
+
+    @model_validator(mode="after")
+    def _is_bounded(self) -> PPOConfig:
+        if self.minutes is None and self.steps is None:
+            raise ValueError("needs minutes or steps, or it would never stop")
+        if (self.games * self.n_steps) % self.batch_size:
+            raise ValueError(
+                f"batch_size {self.batch_size} does not divide games * n_steps = "
+                f"{self.games * self.n_steps}"
+            )
+        return self
+
+
+def load_config(path: Path, changes: Iterable[str] = (), seed: int | None = None) -> PPOConfig:
+    """The configuration of a YAML file.
+
+    Args:
+        path: The file.
+        changes: "key=value" texts that replace values of the file, `network.pile=32` in a section.
+        seed: Replaces the seed.
+
+    Raises:
+        ValueError: Not YAML, an unknown key, a value of the wrong type: one sentence.
+        OSError: The file cannot be read.
+    """
+    values = _read_yaml(path)
+    for change in changes:
+        _apply(values, change)
+    if seed is not None:
+        values["seed"] = seed
+    return parse_config(values, str(path))
+
+
+def parse_config(values: dict[str, Any], where: str) -> PPOConfig:
+    """The configuration of plain values; ValueError says what is wrong in one sentence."""
+    kinds = ("ppo",)
+    if values.get("kind") not in kinds:
+        raise ValueError(f"{where}: {unknown('kind', values.get('kind'), kinds)}")
+    try:
+        return PPOConfig.model_validate(values)
+    except ValidationError as error:
+        raise ValueError(f"{where}: {_sentence(error)}") from None
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise ValueError(f"there is no configuration {path}")
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not YAML: {error}") from None
+    if not isinstance(values, dict):
+        raise ValueError(f"{path} must hold keys and values")
+    return values
+
+
+def _apply(values: dict[str, Any], change: str) -> None:
+    key, equals, text = change.partition("=")
+    if not equals or not key:
+        raise ValueError(f'"{change}" is not of the form key=value')
+    *sections, last = key.split(".")
+    for section in sections:
+        values = values.setdefault(section, {})
+        if not isinstance(values, dict):
+            raise ValueError(f'"{change}": {section} is not a section')
+    try:
+        values[last] = yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise ValueError(f'"{change}": the value is not YAML') from None
+
+
+def _sentence(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_context=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    text = first["msg"].removeprefix("Value error, ")
+    if first["type"] not in ("value_error", "missing"):
+        text = f"{text[0].lower()}{text[1:]}, not {first['input']!r}"
+    return f"{place}: {text}" if place else text

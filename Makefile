@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 EXTRAS ?= train,dev
 
-.PHONY: help install demo test test-long fmt lint type check bench clean
+.PHONY: help install demo test test-long fmt lint type check bench results clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -35,6 +35,9 @@ lint: install  ## Style, and who may import whom
 
 type: install  ## Types, strictly
 	$(BIN)/mypy
+
+results: install  ## Play the runs behind the README's tables and write them anew
+	$(BIN)/python -m benchmarks.results
 
 check: lint type test  ## Before every commit
 

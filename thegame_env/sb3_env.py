@@ -204,7 +204,8 @@ class TheGameVecEnv(VecEnv):  # type: ignore[misc]
     @property
     def episode_starts(self) -> npt.NDArray[np.bool_]:
         """bool[B]: the slots whose game has just been dealt."""
-        return self._lengths == 0
+        starts: npt.NDArray[np.bool_] = self._lengths == 0
+        return starts
 
     def save(self) -> dict[str, Any]:
         """A snapshot of all games and running episode statistics, for `restore`."""

@@ -186,7 +186,9 @@ class SingleGame:
         self.engine.decks[:] = state["decks"]
         self.actions, self.origin = list(state["actions"]), state["origin"]
         self.partner_stream[:] = state["partner_stream"]
-        if self.origin is not None:
+        if self.origin is None:
+            self.status = ILLEGAL
+        else:
             self._observe()
 
     def __getstate__(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ has a body of its own. `agents/policy_net.py` computes the policy without torch.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -20,16 +21,18 @@ from thegame_env.rules import N_PILES, Table
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What the networks must know of a `relative` observation.
+    """What the networks must know of the table and its `relative` observation.
 
     Attributes:
         cards: N.
+        trick: Distance of the backwards trick.
         pile: Length of a pile's block; the four blocks come first.
         shared: Length of what follows them.
-        room: Index, within a pile's block, of the room beyond the top over N.
+        room: Index, within a pile's block, of the card values beyond the top, over N.
     """
 
     cards: int
+    trick: int
     pile: int
     shared: int
     room: int
@@ -37,12 +40,12 @@ class Shape:
     @staticmethod
     def of(table: Table) -> Shape:
         """The shape at a table."""
-        spec = observation_spec("relative", table)
+        spec, rules = observation_spec("relative", table), table.rules
         shared = spec.size - N_PILES * spec.pile_size
-        return Shape(table.rules.cards, spec.pile_size, shared, spec["up1.room"].start)
+        return Shape(rules.cards, rules.trick, spec.pile_size, shared, spec["up1.room"].start)
 
 
-class PileBody(nn.Module):
+class Body(nn.Module):
     """Reads an observation: a code for each pile, and a context of the whole table.
 
     Args:
@@ -54,19 +57,19 @@ class PileBody(nn.Module):
     def __init__(self, shape: Shape, pile: int, context: int) -> None:
         super().__init__()
         self.shape = shape
-        self.encoder = nn.Linear(shape.pile, pile)
+        self.pile = nn.Linear(shape.pile, pile)
         self.context = nn.Linear(N_PILES * pile + shape.shared, context)
 
     def forward(self, obs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """float32[B, size] -> codes float32[B, K, pile] and context float32[B, context]."""
         blocks, shared = obs.split([N_PILES * self.shape.pile, self.shape.shared], dim=1)
-        codes = torch.relu(self.encoder(blocks.reshape(-1, N_PILES, self.shape.pile)))
+        codes = torch.relu(self.pile(blocks.reshape(-1, N_PILES, self.shape.pile)))
         context = torch.relu(self.context(torch.cat([codes.flatten(1), shared], dim=1)))
         return codes, context
 
 
 class PolicyNet(nn.Module):
-    """Logits of all actions, not yet masked.
+    """Logits of all actions, not masked.
 
     Args:
         shape: Layout of the observation.
@@ -75,21 +78,71 @@ class PolicyNet(nn.Module):
         head: Width of the action head's hidden layer.
     """
 
+    gap_of: torch.Tensor
+    first_row: torch.Tensor
+
     def __init__(self, shape: Shape, pile: int, context: int, head: int) -> None:
         super().__init__()
         self.shape = shape
-        self.body = PileBody(shape, pile, context)
+        self.body = Body(shape, pile, context)
         self.head_pile = nn.Linear(pile, head)
         self.head_context = nn.Linear(context, head, bias=False)
         self.gaps = nn.Linear(head, shape.cards + 1)
         self.end = nn.Linear(context, 1)
-        table = torch.from_numpy(gap_table(shape.cards, shape.trick))
+        initialise(self, small=(self.gaps, self.end))
+        table = torch.from_numpy(gap_table(shape.cards, shape.trick)).flatten(0, 1)
+        descending = shape.cards + 1
         self.register_buffer("gap_of", table, persistent=False)
+        self.register_buffer(
+            "first_row", torch.tensor([0, 0, descending, descending]), persistent=False
+        )
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
         """float32[B, size] -> logits float32[B, A]."""
         codes, context = self.body(obs)
         hidden = torch.relu(self.head_pile(codes) + self.head_context(context)[:, None])
-        scores = self.gaps(hidden)
-        plays = scores.gather(2, self.gap_indices(obs))
+        plays = self.gaps(hidden).gather(2, self.gap_of[self._rows(obs)])
         return torch.cat([plays.flatten(1), self.end(context)], dim=1)
+
+    def _rows(self, obs: torch.Tensor) -> torch.Tensor:
+        """The row of the gap table that speaks of each pile as it lies, int64[B, K]."""
+        shape = self.shape
+        room = obs[:, shape.room : N_PILES * shape.pile : shape.pile]
+        return torch.round(room * shape.cards).long() + self.first_row
+
+    def weights(self) -> dict[str, torch.Tensor]:
+        """The parameters under the names that `agents.policy_net.PolicyModel` knows."""
+        return {name.removeprefix("body."): value for name, value in self.state_dict().items()}
+
+
+class ValueNet(nn.Module):
+    """What a position is worth, for the acting seat's knowledge of it.
+
+    Args:
+        shape: Layout of the observation.
+        pile: Width of a pile's code.
+        context: Width of the context.
+        hidden: Width of the last hidden layer.
+    """
+
+    def __init__(self, shape: Shape, pile: int, context: int, hidden: int) -> None:
+        super().__init__()
+        self.body = Body(shape, pile, context)
+        self.hidden = nn.Linear(context, hidden)
+        self.out = nn.Linear(hidden, 1)
+        initialise(self)
+        nn.init.orthogonal_(self.out.weight, 1.0)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        """float32[B, size] -> float32[B, 1]."""
+        value: torch.Tensor = self.out(torch.relu(self.hidden(self.body(obs)[1])))
+        return value
+
+
+def initialise(module: nn.Module, small: tuple[nn.Linear, ...] = ()) -> None:
+    """Orthogonal weights and no biases; the layers `small` begin near 0 (an even policy)."""
+    for layer in module.modules():
+        if isinstance(layer, nn.Linear):
+            nn.init.orthogonal_(layer.weight, 0.01 if layer in small else math.sqrt(2.0))
+            if layer.bias is not None:
+                nn.init.zeros_(layer.bias)

@@ -1,7 +1,7 @@
 """The fast engine against the reference, step by step over random games.
 
 State, legal actions and outcome are compared at every step of every game; what every seat sees at
-about every eighth. A failure prints the game as a record line:
+a share of them. A failure prints the game as a record line:
 `GameRecord.parse(line).replay()` leads to the position.
 """
 
@@ -19,6 +19,8 @@ from thegame_env.rules import Table
 from thegame_env.view import View
 
 CHUNK = 500
+VIEWS = 1 / 16
+"""Share of the steps after which all views are compared, beside the first and the last."""
 
 
 def check_state(engine: Engine, game: Game) -> list[int]:
@@ -61,7 +63,7 @@ def play_both(table: Table, rng: random.Random, skill: float) -> None:
             tricks += movement(game, action) == -table.rules.trick
             game = game.step(action)
             engine.step(action)
-            if rng.random() < 0.125 or game.outcome is not None:
+            if rng.random() < VIEWS or game.outcome is not None:
                 check_views(engine, game)
         check_state(engine, game)
         assert engine.games[0, [STEPS, TRICKS]].tolist() == [len(actions), tricks]
@@ -70,7 +72,7 @@ def play_both(table: Table, rng: random.Random, skill: float) -> None:
 
 
 def play_chunk(chunk: int) -> None:
-    """CHUNK games, about two thirds of them round all preset tables, the others at random tables."""
+    """CHUNK games, two thirds of them going round all preset tables, the others at random ones."""
     for index in range(chunk * CHUNK, (chunk + 1) * CHUNK):
         rng = random.Random(index)
         preset = PRESET_TABLES[index % len(PRESET_TABLES)]

@@ -1,0 +1,71 @@
+"""`ppo:WEIGHTS`: the most likely action of a trained policy, without search.
+
+It knows its own hand, the tops, the sizes, what it remembers and what the table says. The weights
+are a file that `thegame train` wrote, or the name of a shipped one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from agents.base import Actions, Agent, Rows, Streams
+from agents.policy_net import PolicyModel
+from agents.weight_files import load_weights, path_for, table_metadata
+from thegame_env.observation import VERSION
+from thegame_env.rules import Table
+
+KIND = "ppo"
+BATCH = 1024
+"""Decisions at once: large enough for the matrix products, small enough for the cache."""
+
+
+class PPOAgent(Agent):
+    """Plays the legal action of highest logit; ties go to the lowest action.
+
+    Args:
+        name: Its specification.
+        model: The policy.
+    """
+
+    def __init__(self, name: str, model: PolicyModel) -> None:
+        self.name, self.model = name, model
+
+    def act_rows(self, rows: Rows, p: Rows, streams: Streams) -> Actions:
+        """See Agent.act_rows; no randomness is used."""
+        actions = np.empty(len(rows), np.int64)
+        for at in range(0, len(rows), BATCH):
+            part = np.ascontiguousarray(rows[at : at + BATCH])
+            actions[at : at + BATCH] = self.model.logits(part, p).argmax(axis=1)
+        return actions
+
+
+def make(table: Table, weights: str | None = None) -> Agent:
+    """The agent `ppo[:WEIGHTS]`.
+
+    Args:
+        table: What is played; without `weights` it chooses among the shipped ones.
+        weights: Name of shipped weights, or the path of a weights file.
+
+    Raises:
+        ValueError: There are no such weights, they are damaged, or of another table.
+    """
+    path = path_for(KIND, weights, table).with_suffix(".safetensors")
+    arrays, metadata = load_weights(path, KIND, VERSION)
+    trained, wanted = metadata.get("table"), table_metadata(table)
+    if trained != wanted:
+        raise ValueError(f"{path.name} was trained for {_told(trained)}, not for {_told(wanted)}")
+    agent = PPOAgent(f"ppo:{weights}" if weights else "ppo", PolicyModel(table, arrays))
+    agent.weights_hash = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    return agent
+
+
+def _told(table: Any) -> str:
+    """A table's metadata in words."""
+    if not isinstance(table, dict):
+        return "an unknown table"
+    memory = "memory on" if table.get("memory") else "memory off"
+    rules, players, talk = (table.get(key) for key in ("rules", "players", "talk"))
+    return f"{rules}, {players} players, {memory}, talk {talk}"

@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 EXTRAS ?= train,dev
+POSITION ?= up=23,40 down=77,60 hand=12,30,44,54,67,88 others=6,6,6,6 deck=38
 
 .PHONY: help install demo test test-long fmt lint type check bench results clean
 
@@ -17,6 +18,11 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt torch
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$(EXTRAS)]"
 	@touch $@
+
+demo: install  ## Train an agent for two and a half minutes, compare it with others, give a hint
+	$(BIN)/thegame train configs/demo.yaml --out runs/demo --overwrite
+	$(BIN)/thegame eval --players 5 --games 2000 --agents random,greedy,ppo:runs/demo/policy
+	$(BIN)/thegame hint "$(POSITION)"
 
 test: install  ## The default tests (under two minutes)
 	$(BIN)/pytest

@@ -105,9 +105,7 @@ class PolicyModel:
             "end": (context, 1),
         }
         for name, wanted in expected.items():
-            if shape[name] != wanted or (
-                name in BIASED and self._biases[name].shape != wanted[1:]
-            ):
+            if shape[name] != wanted or (name in BIASED and self._biases[name].shape != wanted[1:]):
                 raise ValueError(f"layer {name} has shape {shape[name]}, this table needs {wanted}")
 
     def scores(self, observations: Floats) -> tuple[Floats, Floats]:

@@ -28,10 +28,11 @@ class PPOAgent(Agent):
     Args:
         name: Its specification.
         model: The policy.
+        weights_hash: Of the file that the policy was read from.
     """
 
-    def __init__(self, name: str, model: PolicyModel) -> None:
-        self.name, self.model = name, model
+    def __init__(self, name: str, model: PolicyModel, weights_hash: str = "") -> None:
+        self.name, self.model, self.weights_hash = name, model, weights_hash
 
     def act_rows(self, rows: Rows, p: Rows, streams: Streams) -> Actions:
         """See Agent.act_rows; no randomness is used."""
@@ -57,9 +58,9 @@ def make(table: Table, weights: str | None = None) -> Agent:
     trained, wanted = metadata.get("table"), table_metadata(table)
     if trained != wanted:
         raise ValueError(f"{path.name} was trained for {_told(trained)}, not for {_told(wanted)}")
-    agent = PPOAgent(f"ppo:{weights}" if weights else "ppo", PolicyModel(table, arrays))
-    agent.weights_hash = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    return agent
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    name = f"ppo:{weights}" if weights else "ppo"
+    return PPOAgent(name, PolicyModel(table, arrays), digest)
 
 
 def _told(table: Any) -> str:

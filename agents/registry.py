@@ -22,6 +22,7 @@ Factory = Callable[..., Agent]
 BUILT_IN: dict[str, str] = {
     "random": "agents.random_agent:make",
     "greedy": "agents.greedy:make",
+    "ppo": "agents.ppo:make",
 }
 """Name -> "module:factory"; a factory is called as `factory(table, **parameters)`."""
 

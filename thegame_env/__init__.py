@@ -31,7 +31,15 @@ _LAZY = {
     "TheGameAEC": "aec_env",
 }
 
-__all__ = ["PRESETS", "IllegalAction", "Outcome", "Rules", "Table", "Termination", *_LAZY]
+__all__ = [
+    "PRESETS",
+    "IllegalAction",
+    "Outcome",
+    "Rules",
+    "Table",
+    "Termination",
+    *(name for name in _LAZY if name != "TheGameVecEnv"),  # which needs an extra
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -41,7 +41,7 @@ class TheGameAEC(AECEnv):  # type: ignore[misc]
     raises or loses the game for all of them (`illegal=`).
 
     Args:
-        players: See gym_env.TheGameEnv, as the following seven.
+        players: Seats, 1 to 5 (2 by default); see gym_env.TheGameEnv, as the following seven.
         rules: See there.
         memory: See there.
         talk: See there.

@@ -248,7 +248,7 @@ def _partners(seat: int | None, partners: Any, players: int) -> tuple[Any, ...]:
     if len(each) != players - 1:
         raise ValueError(f"{len(each)} partners for {players - 1} other seats")
     for partner in each:
-        if not callable(getattr(partner, "act", partner)):
+        if not hasattr(partner, "act_rows") and not callable(getattr(partner, "act", partner)):
             raise ValueError(
                 f"a partner needs act(observation, legal_action_mask), got {partner!r}"
             )

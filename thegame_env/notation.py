@@ -5,10 +5,10 @@ A position is what one seat sees, in order-free `key=value` tokens:
     up=23,40 down=77,60 hand=12,34,45,67,88,90 deck=40 others=6,6 played=0 rules=official
 
 `others` are the other seats' hand sizes from the next seat on, `played` the cards laid this turn,
-`seen` the cards known to be played (`seen=unknown`: the seat does not remember; so it is, too, where
-the key is left out and some card has been played), `talk` one group of four levels a seat, "!"
-behind it for "I cannot reach my minimum": `talk=open:0120,0000!`. Every other key left out takes
-its natural default.
+`seen` the cards known to be played (`seen=unknown`: the seat does not remember, as where the key is
+left out and some card has been played), `talk` one group of four levels a seat, "!" behind it for
+"I cannot reach my minimum": `talk=open:0120,0000!`. Every other key left out takes its natural
+default.
 """
 
 from __future__ import annotations
@@ -121,9 +121,7 @@ def _tops(rules: Rules, values: dict[str, str]) -> tuple[int, int, int, int]:
     return (tops[0], tops[1], tops[2], tops[3])
 
 
-def _seen(
-    rules: Rules, values: dict[str, str], laid: frozenset[int]
-) -> frozenset[int] | None:
+def _seen(rules: Rules, values: dict[str, str], laid: frozenset[int]) -> frozenset[int] | None:
     """The cards known to be played (`laid` are the visible ones); None without memory."""
     if values.get("seen") == UNKNOWN or ("seen" not in values and laid):
         return None
@@ -155,10 +153,10 @@ def _check_sizes(table: Table, hand: tuple[int, ...], others: tuple[int, ...], p
 def _check_played(plays: int, seen: frozenset[int] | None, laid: frozenset[int]) -> None:
     """ValueError where cards have been played that lie nowhere."""
     if not laid and (plays or seen):
-        what = f"played={plays}" if plays else f"{len(seen or ())} cards are seen"
+        what = f"played={plays}" if plays else "cards are seen"
         raise ValueError(f"{what}, but no pile has been touched")
     if seen is not None and plays > len(seen):
-        raise ValueError(f"played={plays}, but only {len(seen)} cards are seen")
+        raise ValueError(f"played={plays} is more than the cards seen ({len(seen)})")
 
 
 def _deck(
@@ -178,10 +176,10 @@ def _deck(
             f"the {rules.cards} there are"
         )
     if deck < rest and (seen is not None or not laid):
-        why = "neither in a hand nor in the deck nor seen" if seen is not None else "played"
-        detail = "" if laid or seen is not None else ", but no pile has been touched"
+        where = "nor seen" if seen is not None else "and no pile touched"
         raise ValueError(
-            f"the sizes do not add up to {rules.cards}: {rest - deck} cards are {why}{detail}"
+            f"the sizes do not add up to {rules.cards}: neither in a hand nor in the deck {where}: "
+            f"{rest - deck}"
         )
     return deck
 

@@ -146,7 +146,7 @@ def _deck(canvas: Canvas, frame: Frame) -> None:
 def _others(canvas: Canvas, frame: Frame) -> None:
     room = 138
     for i, (seat, size, said) in enumerate(frame.offsets):
-        left, top = 40 + (room + 84) * i, 334
+        left, top = 40 + (room + 84) * i, 326
         acting = " *" if seat == frame.acting else ""
         canvas.text(left, top, f"seat {seat}{acting}", 16)
         canvas.text(left + 62, top, f"{size} cards", 15, DIM)
@@ -154,8 +154,8 @@ def _others(canvas: Canvas, frame: Frame) -> None:
         for card in range(size):
             _back(canvas, left + step * card, top + 14, 24, 34)
         words = talk_words(frame.view, said).split("; ")
-        for row, line in enumerate(words[:2] if said is not None else []):
-            canvas.text(left, top + 62 + 17 * row, _short(canvas, line, 14, 212), 14, LIGHT)
+        for row, line in enumerate(words if said is not None else []):
+            canvas.text(left, top + 60 + 16 * row, _short(canvas, line, 14, 212), 14, LIGHT)
     if not frame.offsets:
         canvas.text(40, 350, "a game for one", 15, DIM)
 
@@ -172,7 +172,7 @@ def _last(canvas: Canvas, frame: Frame) -> None:
 
 def _hand(canvas: Canvas, frame: Frame) -> None:
     cards, view = sorted(frame.view.hand), frame.view
-    canvas.text(40, 436, f"seat {frame.seat}, own hand", 16)
+    canvas.text(40, 438, f"seat {frame.seat}, own hand", 16)
     wide, high, top = 72, 92, 450
     step = min(wide + 14, (SIZE[0] - 80 - wide) / max(len(cards) - 1, 1))
     for i, card in enumerate(cards):

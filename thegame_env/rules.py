@@ -185,9 +185,13 @@ class Rules:
     # --- text --------------------------------------------------------------------------------
 
     def spec(self) -> str:
-        """Text that `Rules.parse` reads back: the preset's name, or every field that differs."""
-        if PRESETS.get(self.name) == self:
-            return self.name
+        """Text that `Rules.parse` reads back: the preset's name, or what differs from `official`.
+
+        Equal rules have equal texts, whatever their names.
+        """
+        for name, preset in PRESETS.items():
+            if preset == self:
+                return name
         base = Rules()
         parts = []
         for entry in fields(self):

@@ -5,6 +5,7 @@ PyYAML reads `1e-3` as text, so numbers are converted by the type that a field d
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,7 +17,6 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
-    ValidationInfo,
     model_validator,
 )
 
@@ -40,30 +40,26 @@ Real = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
 Flag = Annotated[bool, BeforeValidator(_flag)]
 
 
+KINDS = {"ppo": "train.config:PPOConfig", "afterstate": "train.afterstate:AfterstateConfig"}
+"""What can be trained: kind -> "module:configuration"; its module is imported when it is needed."""
+
+
 class Section(BaseModel):
-    """A part of a configuration; a key that it does not know is an error with the nearest one."""
+    """A part of a configuration that refuses unknown keys and never changes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known_keys_only(cls, values: Any, info: ValidationInfo) -> Any:
-        if not isinstance(values, dict):
-            raise ValueError(f"needs a section of keys, not {values!r}")
-        for key in values:
-            if key not in cls.model_fields:
-                raise ValueError(unknown("key", key, cls.model_fields))
-        return values
 
 
 class TableSection(Section):
     """The table that is played."""
 
-    rules: str = Field("official", description="A preset's name, or the text of custom rules.")
-    players: Whole = Field(5, description="Seats.")
-    memory: Flag = Field(True, description="Whether a seat remembers what has been played.")
-    talk: Talk = Field("none", description="What the seats tell each other.")
-    starter: Starter = Field("seat0", description="Who begins.")
+    rules: str = Field(
+        default="official", description="A preset's name, or the text of custom rules."
+    )
+    players: Whole = Field(default=5, description="Seats.")
+    memory: Flag = Field(default=True, description="Whether a seat remembers what has been played.")
+    talk: Talk = Field(default="none", description="What the seats tell each other.")
+    starter: Starter = Field(default="seat0", description="Who begins.")
 
     @property
     def table(self) -> Table:
@@ -79,59 +75,82 @@ class TableSection(Section):
 class NetworkSection(Section):
     """Widths of the network (see train/policy_network.py)."""
 
-    pile: Whole = Field(64, ge=1, description="Code of a pile; the encoder is shared by the four.")
-    context: Whole = Field(128, ge=1, description="Code of the whole table.")
-    head: Whole = Field(128, ge=1, description="Hidden layer of the action head that piles share.")
-    value: Whole = Field(64, ge=1, description="Last hidden layer of the value.")
+    pile: Whole = Field(
+        default=64, ge=1, description="Code of a pile; the encoder is shared by the four."
+    )
+    context: Whole = Field(default=128, ge=1, description="Code of the whole table.")
+    head: Whole = Field(
+        default=128, ge=1, description="Hidden layer of the action head that piles share."
+    )
+    value: Whole = Field(default=64, ge=1, description="Last hidden layer of the value.")
 
 
 class EvaluationSection(Section):
     """Games on the development deals while training; the best policy by them is kept."""
 
-    every_minutes: Real = Field(5.0, gt=0, description="Minutes of training between evaluations.")
-    games: Whole = Field(1000, ge=1, description="Deals played, always the same ones.")
-    final_games: Whole = Field(2000, ge=1, description="Deals played at the end of the run.")
+    every_minutes: Real = Field(
+        default=5.0, gt=0, description="Minutes of training between evaluations."
+    )
+    games: Whole = Field(default=2000, ge=1, description="Deals played, always the same ones.")
 
 
 class PPOConfig(Section):
     """A run of MaskablePPO on one table."""
 
     kind: Literal["ppo"] = Field(description="What learns: ppo.")
-    seed: Whole = Field(1, ge=0, description="Seed of the weights, the deals and the sampling.")
+    seed: Whole = Field(
+        default=1, ge=0, description="Seed of the weights, the deals and the sampling."
+    )
     minutes: Real | None = Field(
-        None, gt=0, description="Stop after so many minutes of training (resumed ones added up)."
+        default=None,
+        gt=0,
+        description="Stop after so many minutes of training (resumed ones added up).",
     )
     steps: Whole | None = Field(
-        None, ge=1, description="Stop after so many actions; with both, whichever comes first."
+        default=None,
+        ge=1,
+        description="Stop after so many actions; with both, whichever comes first.",
     )
-    table: TableSection = Field(default_factory=TableSection, description="What is played.")
+    table: TableSection = Field(default=TableSection(), description="What is played.")
     reward: Literal["score", "win", "shaped"] = Field(
-        "shaped", description="What the agent is rewarded for (see thegame_env/stepping.py)."
+        default="shaped",
+        description="What the agent is rewarded for (see thegame_env/stepping.py).",
     )
-    network: NetworkSection = Field(default_factory=NetworkSection, description="Its widths.")
-    games: Whole = Field(512, ge=1, description="Games played side by side.")
-    n_steps: Whole = Field(64, ge=1, description="Actions a game between two updates.")
-    batch_size: Whole = Field(4096, ge=2, description="Actions a gradient step.")
-    epochs: Whole = Field(3, ge=1, description="Times that an update goes over its actions.")
-    learning_rate: Real = Field(7e-4, gt=0, description="Step size of Adam at the start.")
+    network: NetworkSection = Field(default=NetworkSection(), description="Its widths.")
+    games: Whole = Field(default=512, ge=1, description="Games played side by side.")
+    n_steps: Whole = Field(default=64, ge=1, description="Actions a game between two updates.")
+    batch_size: Whole = Field(default=4096, ge=2, description="Actions a gradient step.")
+    epochs: Whole = Field(
+        default=3, ge=1, description="Times that an update goes over its actions."
+    )
+    learning_rate: Real = Field(default=7e-4, gt=0, description="Step size of Adam at the start.")
     final_learning_rate: Real = Field(
-        7e-5, ge=0, description="Step size at the end; it falls evenly with what is spent."
+        default=7e-5, ge=0, description="Step size at the end; it falls evenly with what is spent."
     )
-    gamma: Real = Field(1.0, gt=0, le=1, description="Discount an action.")
+    gamma: Real = Field(default=1.0, gt=0, le=1, description="Discount an action.")
     gae_lambda: Real = Field(
-        0.95, ge=0, le=1, description="Trust in what was played against the value's forecast."
+        default=0.95,
+        ge=0,
+        le=1,
+        description="Trust in what was played against the value's forecast.",
     )
-    clip_range: Real = Field(0.2, gt=0, description="How far an update may move a probability.")
-    entropy: Real = Field(0.005, ge=0, description="Weight of the entropy bonus.")
-    value_weight: Real = Field(0.5, ge=0, description="Weight of the value's loss.")
-    max_grad_norm: Real = Field(0.5, gt=0, description="Longest gradient.")
+    clip_range: Real = Field(
+        default=0.2, gt=0, description="How far an update may move a probability."
+    )
+    entropy: Real = Field(default=0.005, ge=0, description="Weight of the entropy bonus.")
+    value_weight: Real = Field(default=0.5, ge=0, description="Weight of the value's loss.")
+    max_grad_norm: Real = Field(default=0.5, gt=0, description="Longest gradient.")
     evaluation: EvaluationSection = Field(
-        default_factory=EvaluationSection, description="Judging on the way."
+        default=EvaluationSection(), description="Judging on the way."
     )
     checkpoint_minutes: Real = Field(
-        5.0, gt=0, description="Minutes between checkpoints; a killed run loses at most this."
+        default=5.0,
+        gt=0,
+        description="Minutes between checkpoints; a killed run loses at most this.",
     )
-    threads: Whole = Field(0, ge=0, description="Threads of torch; 0 measures which is fastest.")
+    threads: Whole = Field(
+        default=0, ge=0, description="Threads of torch; 0 measures which is fastest."
+    )
 
     @model_validator(mode="after")
     def _is_bounded(self) -> PPOConfig:
@@ -145,8 +164,8 @@ class PPOConfig(Section):
         return self
 
 
-def load_config(path: Path, changes: Iterable[str] = (), seed: int | None = None) -> PPOConfig:
-    """The configuration of a YAML file.
+def load_config(path: Path, changes: Iterable[str] = (), seed: int | None = None) -> Any:
+    """The configuration of a YAML file: a PPOConfig, or that of another of the `KINDS`.
 
     Args:
         path: The file.
@@ -155,7 +174,6 @@ def load_config(path: Path, changes: Iterable[str] = (), seed: int | None = None
 
     Raises:
         ValueError: Not YAML, an unknown key, a value of the wrong type: one sentence.
-        OSError: The file cannot be read.
     """
     values = _read_yaml(path)
     for change in changes:
@@ -165,15 +183,17 @@ def load_config(path: Path, changes: Iterable[str] = (), seed: int | None = None
     return parse_config(values, str(path))
 
 
-def parse_config(values: dict[str, Any], where: str) -> PPOConfig:
+def parse_config(values: dict[str, Any], where: str) -> Any:
     """The configuration of plain values; ValueError says what is wrong in one sentence."""
-    kinds = ("ppo",)
-    if values.get("kind") not in kinds:
-        raise ValueError(f"{where}: {unknown('kind', values.get('kind'), kinds)}")
+    kind = values.get("kind")
+    if kind not in KINDS:
+        raise ValueError(f"{where}: {unknown('kind', kind, KINDS)}")
+    module, _, name = KINDS[kind].partition(":")
+    model: type[BaseModel] = getattr(importlib.import_module(module), name)
     try:
-        return PPOConfig.model_validate(values)
+        return model.model_validate(values)
     except ValidationError as error:
-        raise ValueError(f"{where}: {_sentence(error)}") from None
+        raise ValueError(f"{where}: {_sentence(error, model)}") from None
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
@@ -203,10 +223,16 @@ def _apply(values: dict[str, Any], change: str) -> None:
         raise ValueError(f'"{change}": the value is not YAML') from None
 
 
-def _sentence(error: ValidationError) -> str:
+def _sentence(error: ValidationError, model: type[BaseModel]) -> str:
+    """The first of pydantic's findings in one sentence."""
     first = error.errors(include_url=False, include_context=False)[0]
-    place = ".".join(str(part) for part in first["loc"])
+    *sections, last = [str(part) for part in first["loc"]] or [""]
     text = first["msg"].removeprefix("Value error, ")
-    if first["type"] not in ("value_error", "missing"):
+    if first["type"] == "extra_forbidden":
+        for section in sections:
+            model = model.model_fields[section].annotation  # type: ignore[assignment]
+        text, last = unknown("key", last, model.model_fields), ""
+    elif first["type"] not in ("value_error", "missing"):
         text = f"{text[0].lower()}{text[1:]}, not {first['input']!r}"
+    place = ".".join([*sections, *([last] if last else [])])
     return f"{place}: {text}" if place else text

@@ -77,6 +77,13 @@ class SharedPilePolicy(MaskableActorCriticPolicy):  # type: ignore[misc]
         entropy = -(torch.softmax(logits, 1) * logs).sum(1)
         return self.critic(obs), logs.gather(1, actions[:, None])[:, 0], entropy
 
+    def get_distribution(self, obs: torch.Tensor, action_masks: Masks = None) -> Any:
+        """SB3's distribution over the legal actions, for callers outside of training."""
+        distribution = self.action_dist.proba_distribution(self.actor(obs))
+        if action_masks is not None:
+            distribution.apply_masking(action_masks)
+        return distribution
+
     def predict_values(self, obs: torch.Tensor) -> torch.Tensor:
         """Values float32[B, 1]."""
         value: torch.Tensor = self.critic(obs)

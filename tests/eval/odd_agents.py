@@ -102,10 +102,10 @@ class CrashesInCompany(Agent):
 
 
 class Slow(Odd):
-    """Takes a moment for every view, so that a run of it can be interrupted."""
+    """Takes $ODD_PAUSE seconds for every view, so that a run of it can be interrupted."""
 
     def act_rows(self, rows: Rows, p: Rows, streams: Streams) -> Actions:
-        time.sleep(0.0005 * len(rows))
+        time.sleep(float(os.environ.get("ODD_PAUSE", "0")) * len(rows))
         return super().act_rows(rows, p, streams)
 
 

@@ -27,8 +27,8 @@ TABLES = {
     "five cards": Table(Rules("custom", 5, (3,), 2, 1, trick=2), 1),
     "five cards, two seats": Table(Rules("custom", 5, (0, 2), 2, 1, trick=3), 2),
     "six cards": Table(Rules("custom", 6, (2,), 2, 2, trick=3), 1),
-    "six cards, two seats": Table(Rules("custom", 6, (0, 2), 2, 1, trick=10), 2),
-    "six cards, passing": Table(Rules("custom", 6, (0, 2), 2, 1, "nobody", trick=10), 2),
+    "six cards, two seats": Table(Rules("custom", 6, (0, 2), 2, 1, trick=4), 2),
+    "six cards, passing": Table(Rules("custom", 6, (0, 2), 2, 1, "nobody", trick=4), 2),
     "seven cards": Table(Rules("custom", 7, (3,), 3, 1, trick=3), 1),
     "seven cards, two seats": Table(Rules("custom", 7, (0, 3), 2, 2, trick=2), 2),
 }

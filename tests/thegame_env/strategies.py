@@ -102,10 +102,8 @@ tables = seeds.map(lambda seed: random_table(random.Random(seed)))
 
 @st.composite
 def positions(draw: st.DrawFn, running: bool = False) -> tuple[Table, Game]:
-    """A table and a position that arises in a random game there."""
+    """A table and a position that arises in a random game there, early and late ones alike."""
     rng = random.Random(draw(seeds))
-    table = draw(tables)
+    table = random_table(rng)
     games = [game for game, _ in play(rng, table, rng.choice((0.0, 0.5, 0.95)))]
-    if running and len(games) > 1:
-        games = games[:-1]
-    return table, games[draw(st.integers(0, len(games) - 1))]
+    return table, rng.choice(games[:-1] if running and len(games) > 1 else games)

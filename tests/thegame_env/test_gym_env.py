@@ -116,7 +116,7 @@ def test_reset_without_a_seed_draws_one_once():
     assert (one.record.seed, one.record.game) == (seed, 1)
 
 
-@pytest.mark.parametrize("seed", [0, 2**63, 2**64 - 1, np.int64(5)])
+@pytest.mark.parametrize("seed", [0, 2**63, 2**64 - 1])
 def test_any_seed_of_64_bits(seed):
     env = TheGameEnv()
     env.reset(seed=seed)

@@ -1,0 +1,79 @@
+"""`thegame train`: what it writes, resuming, and bad input in one sentence."""
+
+import json
+
+import pytest
+
+from thegame_app.cli import run
+
+SMOKE = "configs/smoke.yaml"
+QUICK = ["--set", "steps=512", "--set", "evaluation.games=2"]
+
+
+def train(*arguments):
+    return run(["train", SMOKE, *QUICK, *map(str, arguments)])
+
+
+def test_json_is_one_document_on_stdout(tmp_path, capsys):
+    assert train("--out", tmp_path, "--json", "--seed", 5) == 0
+    out, err = capsys.readouterr()
+    document = json.loads(out)
+    assert document["agent"] == f"ppo:{tmp_path}/policy.safetensors"
+    assert (document["seed"], document["steps"]) == (5, 512)
+    assert "tensorboard" in err
+
+
+def test_a_trained_agent_plays_by_its_path(tmp_path, capsys):
+    from agents.registry import make_agent
+    from thegame_env.rules import Table
+
+    assert train("--out", tmp_path) == 0
+    told = capsys.readouterr().out
+    assert f"--agents ppo:{tmp_path}/policy.safetensors" in told
+    assert make_agent(f"ppo:{tmp_path}/policy", Table(players=2)).name.startswith("ppo:")
+
+
+def test_a_run_is_not_overwritten_by_accident(tmp_path, capsys):
+    assert train("--out", tmp_path) == 0
+    assert train("--out", tmp_path) == 2
+    assert "holds a run already" in capsys.readouterr().err
+    assert train("--out", tmp_path, "--overwrite") == 0
+    assert train("--out", tmp_path, "--resume", "--set", "steps=1024") == 0
+    assert json.loads((tmp_path / "policy.json").read_text())["config"]["seed"] == 1
+
+
+def test_an_interrupted_run_says_how_to_go_on(tmp_path, capsys, monkeypatch):
+    from train.watch import Watch
+
+    on_step = Watch._on_step
+
+    def stopping_step(watch):
+        watch.stop.requested = True
+        return on_step(watch)
+
+    monkeypatch.setattr(Watch, "_on_step", stopping_step)
+    assert train("--out", tmp_path) == 130
+    assert f"{SMOKE} --resume --set steps=512" in capsys.readouterr().err
+    monkeypatch.undo()
+    assert train("--out", tmp_path, "--resume") == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["configs/nothing.yaml"], "there is no configuration configs/nothing.yaml"),
+        ([SMOKE, "--set", "sed=1"], 'unknown key "sed", did you mean "seed"'),
+        ([SMOKE, "--set", "seed"], "not of the form key=value"),
+        ([SMOKE, "--set", "table.rules=offical"], 'did you mean "official"'),
+        ([SMOKE, "--seed", "-1"], "seed"),
+        ([SMOKE, "--resume"], "nothing to resume"),
+        ([SMOKE, "--resum"], "--resum"),
+    ],
+)
+def test_bad_input_is_one_sentence(tmp_path, capsys, arguments, sentence):
+    assert run(["train", *arguments, "--out", str(tmp_path / "run")]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert sentence in err
+    assert len(err.splitlines()) == 1
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,87 @@
+"""The PPO networks: shapes, the gap mapping by hand, legal draws only."""
+
+import numpy as np
+import torch
+
+from agents.policy_net import gap_table
+from thegame_env.notation import parse_position
+from thegame_env.observation import observe
+from thegame_env.rules import PRESETS, Rules, Table
+from train.config import NetworkSection
+from train.policy import ILLEGAL, draw
+from train.policy_network import PolicyNet, Shape, ValueNet
+
+SMALL = NetworkSection(pile=4, context=6, head=5, value=3)
+
+
+def small_net(table: Table) -> PolicyNet:
+    torch.manual_seed(0)
+    return PolicyNet(Shape.of(table), SMALL.pile, SMALL.context, SMALL.head)
+
+
+def test_gap_table_by_hand():
+    table = gap_table(98, 10)
+    assert table.shape == (2, 99, 98)
+    # An ascending pile with top 51 has room 99 - 51 = 48; card c stands at index c - 2.
+    assert table[0, 48, 52 - 2] == 0
+    assert table[0, 48, 99 - 2] == 47
+    assert table[0, 48, 41 - 2] == 98
+    # A descending pile with top 49 has room 49 - 2 = 47.
+    assert table[1, 47, 48 - 2] == 0
+    assert table[1, 47, 2 - 2] == 46
+    assert table[1, 47, 59 - 2] == 98
+    # Untouched piles have room for all: their own first card is one step away.
+    assert (table[0, 98, 0], table[1, 98, 97]) == (0, 0)
+
+
+def test_the_head_scores_the_gap_at_which_a_card_lies():
+    """With all other layers at 0, a logit is the bias of its gap."""
+    net = small_net(Table(Rules(), 3))
+    for parameter in net.parameters():
+        torch.nn.init.zeros_(parameter)
+    with torch.no_grad():
+        net.gaps.bias.copy_(torch.arange(99.0))
+        net.end.bias.fill_(-7.0)
+    view = parse_position("up=51,20 down=49,80 hand=41,52,59,47 others=6,6 deck=20")
+    with torch.no_grad():
+        logits = net(torch.from_numpy(observe(view))[None])[0]
+    rules = view.rules
+    expected = {
+        (52, 0): 0, (59, 0): 7, (41, 0): 98, (41, 1): 20, (47, 1): 26,
+        (47, 2): 1, (41, 2): 7, (59, 2): 98, (59, 3): 20, (52, 3): 27,
+    }  # fmt: skip
+    for (card, pile), gap in expected.items():
+        assert logits[rules.action(card, pile)] == gap
+    assert logits[rules.end_turn] == -7.0
+
+
+def test_piles_of_a_kind_share_their_scores():
+    """Swapping two piles of a kind swaps their logits, where the context has no say."""
+    net = small_net(Table(Rules(), 3))
+    torch.nn.init.zeros_(net.head_context.weight)
+    one, other = (
+        parse_position(f"up={up} down=77,60 hand=12,34,45 others=6,6 deck=20")
+        for up in ("23,40", "40,23")
+    )
+    with torch.no_grad():
+        a, b = (net(torch.from_numpy(observe(view))[None])[0] for view in (one, other))
+    assert torch.allclose(a[:98], b[98:196])
+    assert torch.allclose(a[196:392], b[196:392])
+
+
+def test_shapes_at_every_table():
+    for rules in PRESETS.values():
+        shape = Shape.of(Table(rules, 2))
+        value = ValueNet(shape, SMALL.pile, SMALL.context, SMALL.value)
+        obs = torch.zeros(7, 4 * shape.pile + shape.shared)
+        assert small_net(Table(rules, 2))(obs).shape == (7, 393)
+        assert value(obs).shape == (7, 1)
+
+
+def test_draws_are_legal_and_follow_the_probabilities():
+    logits = torch.full((20_000, 9), ILLEGAL)
+    logits[:, 3], logits[:, 8] = np.log(0.25), np.log(0.75)
+    torch.manual_seed(1)
+    drawn = draw(logits)
+    assert set(drawn.tolist()) == {3, 8}
+    assert abs((drawn == 3).float().mean().item() - 0.25) < 0.02

@@ -1,0 +1,109 @@
+"""`thegame train`: learn weights as a configuration file says."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from thegame_app.cli import INTERRUPTED, JsonOption, print_json, say
+
+CHANGES_HELP = "Replace a value of the file, such as network.pile=32; may be given several times."
+
+
+def register(app: typer.Typer) -> None:
+    """Add the subcommand."""
+    app.command("train")(train)
+
+
+def train(
+    config: Annotated[Path, typer.Argument(help="Configuration, such as configs/demo.yaml.")],
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the checkpoint in the run's folder.")
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Replace the seed of the configuration.")
+    ] = None,
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help=CHANGES_HELP)
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the run; by default runs/NAME of the file.")
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Start anew where an earlier run lies.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Train a player; checkpoints, TensorBoard logs and the weights go to runs/NAME."""
+    settings = _load(config, changes or [], seed)
+    folder = out or Path("runs") / config.stem
+    if resume and overwrite:
+        raise ValueError("either --resume or --overwrite, not both")
+    begun = any(folder.glob("checkpoint.*"))
+    if resume and not begun:
+        raise ValueError(f"nothing to resume: {folder} holds no checkpoint")
+    if begun and not (resume or overwrite):
+        raise ValueError(f"{folder} holds a run already: --resume, --overwrite, or another --out")
+    if begun and overwrite:
+        _remove_run(folder)
+    say(f"thegame train: {config} into {folder}; tensorboard --logdir {folder}/tensorboard")
+    try:
+        weights = _run(settings, folder, resume)
+    except KeyboardInterrupt:
+        say(f"thegame train: stopped; go on with: {_again(config, changes or [], seed, out)}")
+        raise typer.Exit(INTERRUPTED) from None
+    _tell(settings.kind, weights, json)
+
+
+def _remove_run(folder: Path) -> None:
+    """Remove what an earlier run wrote into the folder, and nothing else."""
+    for pattern in ("checkpoint.*", "policy.*", "weights.*"):
+        for file in folder.glob(pattern):
+            file.unlink()
+    shutil.rmtree(folder / "tensorboard", ignore_errors=True)
+
+
+def _load(config: Path, changes: list[str], seed: int | None) -> Any:
+    from train.config import load_config
+
+    return load_config(config, changes, seed)
+
+
+def _run(settings: Any, folder: Path, resume: bool) -> Path:
+    """Run the kind of training that the configuration names; returns the weights file."""
+    if settings.kind == "afterstate":
+        from train.afterstate import train as train_afterstate
+
+        return train_afterstate(settings, folder, resume, say)
+    from train.ppo import train as train_ppo
+
+    return train_ppo(settings, folder, resume, say)
+
+
+def _tell(kind: str, weights: Path, json: bool) -> None:
+    """Print where the weights are and what they reached."""
+    from agents.weight_files import read_metadata
+
+    metadata = read_metadata(weights)
+    reached = metadata["development"]
+    if json:
+        print_json({"weights": str(weights), "agent": f"{kind}:{weights}", **metadata})
+        return
+    print(
+        f"{weights}: {100 * reached['win_rate']:.1f} % of {reached['games']} development deals "
+        f"won, {reached['cards_left_mean']:.2f} cards left on average"
+    )
+    print(f"Play with it: --agents {kind}:{weights}")
+
+
+def _again(config: Path, changes: list[str], seed: int | None, out: Path | None) -> str:
+    """The command line that goes on."""
+    words = ["thegame", "train", str(config), "--resume"]
+    words += ["--seed", str(seed)] if seed is not None else []
+    for change in changes:
+        words += ["--set", change]
+    return shlex.join(words + (["--out", str(out)] if out else []))

@@ -1,0 +1,49 @@
+"""Judging a policy while it learns: greedy games on the development deals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agents.policy_net import PolicyModel
+from thegame_env.engine import Engine
+from thegame_env.layout import LEFT, PLAYING, STATUS
+from thegame_env.ranges import deal_seed
+from thegame_env.rules import Table
+from train.policy_network import PolicyNet
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How a policy did.
+
+    Attributes:
+        games: Deals played.
+        win_rate: Share of them won.
+        cards_left: Mean of the cards left.
+    """
+
+    games: int
+    win_rate: float
+    cards_left: float
+
+    def better_than(self, other: Score | None) -> bool:
+        """Whether it won more, or as much with fewer cards left; anything beats None."""
+        if other is None:
+            return True
+        return (self.win_rate, -self.cards_left) > (other.win_rate, -other.cards_left)
+
+
+def judge(net: PolicyNet, table: Table, games: int) -> Score:
+    """Play development deals 0..games-1 with the most likely actions of the network as it is."""
+    model = PolicyModel(table, {name: value.numpy() for name, value in net.weights().items()})
+    engine = Engine(table, games)
+    engine.deal(deal_seed("development", 0), np.arange(games))
+    actions = np.zeros(games, np.int64)
+    while (running := np.flatnonzero(engine.games[:, STATUS] == PLAYING)).size:
+        logits = model.logits(engine.views()[running], engine.p)
+        actions[running] = logits.argmax(axis=1)
+        engine.step(actions)
+    left = engine.games[:, LEFT]
+    return Score(games, float(np.mean(left == 0)), float(left.mean()))

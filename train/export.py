@@ -1,0 +1,52 @@
+"""Writing a trained policy for the agent `ppo`: weights, and what is known of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import stable_baselines3
+import torch
+
+from agents.ppo import KIND
+from agents.weight_files import save_weights, table_metadata
+from thegame_env.observation import VERSION
+from train.config import PPOConfig
+from train.development import Score
+from train.policy_network import PolicyNet
+
+
+def export(
+    path: Path, net: PolicyNet, config: PPOConfig, score: Score, steps: int, seconds: float
+) -> None:
+    """Write `path` (.safetensors) and the JSON beside it.
+
+    Args:
+        path: Where.
+        net: The policy.
+        config: The run.
+        score: What the policy reached on development deals.
+        steps: Actions it has learnt from.
+        seconds: Time spent.
+    """
+    metadata = {
+        "kind": KIND,
+        "version": VERSION,
+        "observation": "relative",
+        "table": table_metadata(config.table.table),
+        "config": config.model_dump(),
+        "seed": config.seed,
+        "steps": steps,
+        "seconds": round(seconds),
+        "development": {
+            "games": score.games,
+            "win_rate": score.win_rate,
+            "cards_left_mean": score.cards_left,
+        },
+        "libraries": {
+            "torch": torch.__version__,
+            "stable_baselines3": stable_baselines3.__version__,
+            "numpy": np.__version__,
+        },
+    }
+    save_weights(path, {name: value.numpy() for name, value in net.weights().items()}, metadata)

@@ -1,0 +1,130 @@
+"""Checkpoints of a PPO run: everything that a later start needs to go on as if nothing had been.
+
+One safetensors file holds the weights, the optimiser, the games, the random states and, as JSON in
+its header, the counters; it is renamed into place when it is whole. Never a pickle.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from agents.weight_files import write_atomic
+from thegame_env.observation import VERSION as OBSERVATION_VERSION
+
+FORMAT = 1
+"""Raised whenever the names in the file change."""
+
+Arrays = dict[str, Any]
+
+
+def take_play(model: Any) -> Arrays:
+    """The state that playing on changes: games, random states, steps counted."""
+    _, keys, at, has_gauss, gauss = np.random.get_state()  # noqa: NPY002 (SB3 draws from it)
+    games = model.env.save()
+    return {
+        **{f"games.{name}": value for name, value in games.items() if name != "table"},
+        "random.torch": torch.get_rng_state().numpy(),
+        "random.keys": np.asarray(keys),
+        "random.rest": np.array([at, has_gauss, gauss], np.float64),
+        "steps": np.array([model.num_timesteps]),
+    }
+
+
+def put_play(model: Any, arrays: Arrays) -> None:
+    """Restore what `take_play` took."""
+    games = _part(arrays, "games.")
+    model._last_obs = model.env.restore({"table": model.env.table, **games})
+    model._last_episode_starts = model.env.episode_starts
+    model.num_timesteps = int(arrays["steps"][0])
+    torch.set_rng_state(torch.from_numpy(arrays["random.torch"]))
+    at, has_gauss, gauss = arrays["random.rest"]
+    state = ("MT19937", arrays["random.keys"], int(at), int(has_gauss), float(gauss))
+    np.random.set_state(state)  # noqa: NPY002 (SB3 draws from it)
+
+
+def _part(arrays: Arrays, prefix: str) -> Arrays:
+    """The arrays whose name begins with `prefix`, without it."""
+    return {
+        name.removeprefix(prefix): value
+        for name, value in arrays.items()
+        if name.startswith(prefix)
+    }
+
+
+def take_learning(model: Any) -> Arrays:
+    """The state that an update changes: weights, optimiser, updates counted."""
+    arrays = {f"policy.{name}": value.numpy() for name, value in model.policy.state_dict().items()}
+    moments = model.policy.optimizer.state_dict()["state"]
+    for index, entries in moments.items():
+        for name, value in entries.items():
+            arrays[f"optimizer.{index}.{name}"] = np.atleast_1d(value.numpy())
+    arrays["updates"] = np.array([model._n_updates])
+    return arrays
+
+
+def put_learning(model: Any, arrays: Arrays) -> None:
+    """Restore what `take_learning` took; ValueError if it was another network."""
+    weights = {k: torch.from_numpy(v) for k, v in _part(arrays, "policy.").items()}
+    try:
+        model.policy.load_state_dict(weights)
+    except RuntimeError:
+        raise ValueError("the checkpoint is of another network") from None
+    optimizer = model.policy.optimizer
+    state: dict[int, dict[str, torch.Tensor]] = {}
+    for key, value in _part(arrays, "optimizer.").items():
+        index, _, name = key.partition(".")
+        tensor = torch.from_numpy(value)
+        state.setdefault(int(index), {})[name] = tensor[0] if name == "step" else tensor
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
+    model._n_updates = int(arrays["updates"][0])
+
+
+def write_checkpoint(path: Path, arrays: Arrays, facts: dict[str, Any]) -> None:
+    """Write a checkpoint, whole or not at all.
+
+    Args:
+        path: The file.
+        arrays: What `take_play` and `take_learning` took.
+        facts: JSON values: the configuration, the seconds spent, the best evaluation.
+
+    Raises:
+        OSError: It cannot be written; what stood there before still does.
+    """
+    told = {**facts, "format": FORMAT, "observation": OBSERVATION_VERSION}
+    plain = {name: np.ascontiguousarray(value) for name, value in arrays.items()}
+    try:
+        write_atomic(path, save(plain, metadata={"facts": json.dumps(told)}))
+    except OSError as error:
+        raise OSError(
+            f"cannot write {path}: {error.strerror}; make room and go on with --resume "
+            "(what was saved before is intact)"
+        ) from error
+
+
+def read_checkpoint(path: Path) -> tuple[Arrays, dict[str, Any]]:
+    """The arrays and facts of a checkpoint.
+
+    Raises:
+        ValueError: There is none, it is damaged, or of another version.
+    """
+    if not path.is_file():
+        raise ValueError(f"nothing to resume: there is no {path}")
+    try:
+        with safe_open(path, framework="np") as file:
+            facts = json.loads((file.metadata() or {})["facts"])
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, KeyError, ValueError):
+        raise ValueError(f"{path} is damaged: start the run anew, without --resume") from None
+    if facts.get("format") != FORMAT or facts.get("observation") != OBSERVATION_VERSION:
+        raise ValueError(
+            f"{path} was written by another version of this program (observation "
+            f"{facts.get('observation')}, here {OBSERVATION_VERSION}): start the run anew"
+        )
+    return arrays, facts

@@ -75,7 +75,7 @@ class ObservationSpec:
         pile_size: With `relative`, the vector starts with four blocks of this size, one a pile.
     """
 
-    kind: ObservationKind
+    kind: str
     slices: tuple[Slice, ...]
     size: int
     pile_size: int

@@ -131,7 +131,7 @@ class Learner:
             logs = torch.log_softmax(self.net(inputs), 1)
             loss = -(torch.from_numpy(self.targets[at]) * logs).sum(1).mean()
             self.optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             self.optimizer.step()
             losses.append(loss.item())
         self.fresh = 0

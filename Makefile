@@ -42,6 +42,9 @@ lint: install  ## Style, and who may import whom
 type: install  ## Types, strictly
 	$(BIN)/mypy
 
+bench: install  ## Speeds on this machine, beside other libraries where they are installed
+	$(BIN)/thegame bench --compare
+
 results: install  ## Play the runs behind the README's tables and write them anew
 	$(BIN)/python -m benchmarks.results
 

@@ -28,9 +28,9 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Actions, Agent, Rows, Streams
-from thegame_env.engine import mask_into
 from thegame_env.observation import ENCODERS, ObservationKind, encode_batch, observation_spec
 from thegame_env.rules import IllegalAction, Table
+from thegame_env.sight import mask_into
 
 PICKLE_WARNING = "it holds a pickle, and loading a pickle runs whatever code is in it"
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from agents.base import Actions, Agent, Rows, Streams
 from agents.plugins import whole_numbers
+from eval.crossplay import IntArray
 from eval.records import Ended
-from eval.stats import IntArray
 from thegame_env.rules import IllegalAction
 
 FIRST_CALL, LARGEST_CALL = 16, 4096

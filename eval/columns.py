@@ -101,7 +101,7 @@ def load_run(run_dir: Path) -> Run:
             missing.append(chunk)
             continue
         try:
-            rows = read_chunk(run_dir, chunk)
+            rows = read_chunk(run_dir, chunk, actions=False)
         except RunError as error:
             damaged.append(str(error).replace(f"{run_dir}/", ""))
             continue

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from itertools import permutations
 
 import numpy as np
+import numpy.typing as npt
 
 from eval.cells import Cell, Table
-from eval.stats import IntArray
+
+IntArray = npt.NDArray[np.int64]
 
 
 def team(cell: Cell) -> tuple[str, ...]:

@@ -16,10 +16,9 @@ import numpy as np
 from agents.base import Agent, Streams
 from eval.asking import Asker, Clock, Fault, NoClock, Questions
 from eval.cells import Cell, Chunk
-from eval.crossplay import seating, team
+from eval.crossplay import IntArray, seating, team
 from eval.match_kernels import fill_streams, judge, take, views_into
 from eval.records import Ended, GameRow
-from eval.stats import IntArray
 from eval.timing import Timing
 from thegame_env.deal import as_seed
 from thegame_env.engine import Engine

@@ -6,11 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Rows, Streams
-from eval.stats import IntArray
-from thegame_env.compiled import kernel
+from eval.crossplay import IntArray
+from thegame_env.compiled import kernel, row_of
 from thegame_env.deal import mix, stream
-from thegame_env.engine import act, is_legal, view_into
 from thegame_env.layout import PLAYING, SEAT, STATUS, STEPS
+from thegame_env.moves import act, is_legal
+from thegame_env.sight import view_into
 
 AGENT_STREAMS = np.uint64(0xD1342543DE82EF95)
 """Sets the agents' random streams apart from each other and from the deals'."""
@@ -27,9 +28,10 @@ def fill_streams(seed: np.uint64, member: int, games: IntArray, out: Streams) ->
 @kernel
 def views_into(games: Rows, p: Rows, slots: IntArray, rows: Rows) -> None:
     """Write the acting seats' views of the games `slots` into `rows`, int64[n, VIEW_ROW]."""
+    table = row_of(p, 0)
     for i in range(slots.shape[0]):
-        game = games[slots[i]]
-        view_into(game, p, game[SEAT], rows[i])
+        game = row_of(games, slots[i])
+        view_into(game, table, game[SEAT], row_of(rows, i))
 
 
 @kernel
@@ -37,8 +39,9 @@ def judge(
     games: Rows, p: Rows, slots: IntArray, actions: IntArray, legal: npt.NDArray[np.bool_]
 ) -> None:
     """Write into `legal`, bool[n], which actions are legal in the games `slots`."""
+    table = row_of(p, 0)
     for i in range(slots.shape[0]):
-        legal[i] = is_legal(games[slots[i]], p, actions[i])
+        legal[i] = is_legal(row_of(games, slots[i]), table, actions[i])
 
 
 @kernel
@@ -51,8 +54,9 @@ def take(
     taken: npt.NDArray[np.int16],
 ) -> None:
     """Take the actions in those of the games `slots` that go on, and note them in `taken`."""
+    table = row_of(p, 0)
     for i in range(slots.shape[0]):
-        b = slots[i]
-        if games[b, STATUS] == PLAYING:
-            taken[b, games[b, STEPS]] = actions[i]
-            act(games[b], decks[b], p, actions[i])
+        game = row_of(games, slots[i])
+        if game[STATUS] == PLAYING:
+            taken[slots[i], game[STEPS]] = actions[i]
+            act(game, row_of(decks, slots[i]), table, actions[i])

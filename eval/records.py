@@ -31,6 +31,7 @@ from eval.timing import Timing
 Ended = Literal["won", "stuck", "crash", "illegal", "timeout"]
 
 FAULTS: tuple[Ended, ...] = ("crash", "illegal", "timeout")
+_ACTIONS = b',"actions":['
 _DAMAGE = (gzip.BadGzipFile, EOFError, zlib.error, ValueError, TypeError)
 
 
@@ -163,8 +164,13 @@ def write_chunk(
     write_atomic(chunk.rows_path(run_dir), pack_rows(rows))
 
 
-def read_chunk(run_dir: Path, chunk: Chunk) -> list[GameRow]:
+def read_chunk(run_dir: Path, chunk: Chunk, actions: bool = True) -> list[GameRow]:
     """Read the games of a chunk.
+
+    Args:
+        run_dir: the run.
+        chunk: which games.
+        actions: whether to read the actions too; rows without them are read twice as fast.
 
     Raises:
         RunError: the file is absent, cut short, damaged, or holds other games.
@@ -173,6 +179,8 @@ def read_chunk(run_dir: Path, chunk: Chunk) -> list[GameRow]:
     path = chunk.rows_path(run_dir)
     try:
         lines = gzip.decompress(path.read_bytes()).splitlines()
+        if not actions:
+            lines = [line[: line.rindex(_ACTIONS)] + _ACTIONS + b"]}" for line in lines]
         rows = [GameRow(**json.loads(line)) for line in lines]
         _check_rows(chunk, rows)
     except FileNotFoundError:
@@ -252,7 +260,7 @@ def _check_rows(chunk: Chunk, rows: Sequence[GameRow]) -> None:
 
 def _is_whole(run_dir: Path, chunk: Chunk) -> bool:
     try:
-        read_chunk(run_dir, chunk)
+        read_chunk(run_dir, chunk, actions=False)
     except RunError:
         return False
     return True

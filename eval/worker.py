@@ -11,6 +11,7 @@ import signal
 import threading
 import time
 import traceback
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
@@ -219,6 +220,10 @@ def _load_kernels() -> None:
 
 
 def _warm(agent: Agent, engine: Engine) -> None:
-    """Ask a first question, so that no kernel is compiled while decisions are timed."""
+    """Ask a first question, so that no kernel is compiled while decisions are timed.
+
+    If the agent fails, it will fail again in its games, where that is counted.
+    """
     engine.deal(0)
-    agent.act_rows(engine.views(), engine.p.copy(), np.zeros(1, np.uint64))
+    with suppress(Exception):
+        agent.act_rows(engine.views(), engine.p.copy(), np.zeros(1, np.uint64))

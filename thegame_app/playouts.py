@@ -57,7 +57,8 @@ def play_plans_on(games, decks, p, actions, lengths, extra, left):
         for m in range(actions.shape[0]):
             game = games[d].copy()
             for i in range(lengths[m]):
-                act(game, decks[d], p, actions[m, i])
+                if game[STATUS] == PLAYING:  # by small-hands it may end where a seat would pass
+                    act(game, decks[d], p, actions[m, i])
             play_on(game, decks[d], p, extra)
             left[m, d] = game[LEFT]
 

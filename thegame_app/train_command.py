@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,8 @@ import typer
 
 from thegame_app.cli import INTERRUPTED, JsonOption, print_json, say
 
+LIBRARIES = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard")
+"""What training needs beyond the plain install."""
 CHANGES_HELP = "Replace a value of the file, such as network.pile=32; may be given several times."
 
 
@@ -39,6 +42,7 @@ def train(
     json: JsonOption = False,
 ) -> None:
     """Train a player; checkpoints, TensorBoard logs and the weights go to runs/NAME."""
+    _need_libraries()
     settings = _load(config, changes or [], seed)
     folder = out or Path("runs") / config.stem
     if resume and overwrite:
@@ -57,6 +61,13 @@ def train(
         say(f"thegame train: stopped; go on with: {_again(config, changes or [], seed, out)}")
         raise typer.Exit(INTERRUPTED) from None
     _tell(settings.kind, weights, json)
+
+
+def _need_libraries() -> None:
+    """ValueError with the remedy where the plain install lacks what training needs."""
+    for library in LIBRARIES:
+        if find_spec(library) is None:
+            raise ValueError(f'training needs {library}: pip install "thegame-env[train]"')
 
 
 def _remove_run(folder: Path) -> None:

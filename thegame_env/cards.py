@@ -7,7 +7,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from thegame_env.compiled import highest_bit, inlined, kernel, lowest_bit, popcount, reverse_bits
+from thegame_env.compiled import (
+    highest_bit,
+    inlined,
+    kernel,
+    lowest_bit,
+    popcount,
+    reverse_bits,
+    spread_8,
+    spread_32,
+)
 from thegame_env.layout import (
     FULL,
     P_CARDS,
@@ -116,6 +125,44 @@ def window(lo, hi, start):
 
 
 @inlined
+def shifted(lo, hi, start):
+    """The bits from index `start` (-49..98) on as one word; below index 0 they are zeros."""
+    return window(lo, hi, start) if start >= 0 else lo << -start
+
+
+@inlined
+def write_set(lo, hi, cards, out, at):
+    """Write the set as `cards` values 0 or 1 to `out` (any dtype) from `at` on."""
+    write_bits(lo | hi << WORD, min(cards, 64), out, at)
+    write_bits(hi >> (64 - WORD), cards - 64, out, at + 64)
+
+
+@inlined
+def write_bits(word, size, out, at):
+    """Write the lowest `size` (at most 64) bits of a word as 0 or 1 to `out` from `at` on."""
+    done = 0
+    while done + 8 <= size:
+        spread_8(out, at + done, word >> done)
+        done += 8
+    while done < size:
+        out[at + done] = (word >> done) & 1
+        done += 1
+
+
+@inlined
+def write_mask(lo, hi, cards, out, at):
+    """`write_set` for int8 masks: 32 values at a time."""
+    if cards < 96:
+        write_set(lo, hi, cards, out, at)
+        return
+    spread_32(out, at, lo)
+    spread_32(out, at + 32, lo >> 32 | hi << (WORD - 32))
+    spread_32(out, at + 64, hi >> (64 - WORD))
+    for index in range(96, cards):
+        out[at + index] = (hi >> (index - WORD)) & 1
+
+
+@inlined
 def beyond(pile, top, cards):
     """The set of cards that lie in the pile's direction beyond `top`: `(lo, hi)`."""
     if pile < 2:
@@ -157,12 +204,17 @@ def legal_set(lo, hi, pile, top, p):
 
 
 @inlined
-def any_legal(lo, hi, up1, up2, down1, down2, p):
-    """Whether some card of the hand may be laid on some pile."""
+def legal_anywhere(up1, up2, down1, down2, p):
+    """The cards that may be laid on some pile, whoever holds them: `(lo, hi)`."""
     u1, u2 = P_LEGAL + 2 * up1, P_LEGAL + 2 * up2
     d1, d2 = P_LEGAL + 2 * (P_TOPS + down1), P_LEGAL + 2 * (P_TOPS + down2)
-    mask_lo = p[u1] | p[u2] | p[d1] | p[d2]
-    mask_hi = p[u1 + 1] | p[u2 + 1] | p[d1 + 1] | p[d2 + 1]
+    return p[u1] | p[u2] | p[d1] | p[d2], p[u1 + 1] | p[u2 + 1] | p[d1 + 1] | p[d2 + 1]
+
+
+@inlined
+def any_legal(lo, hi, up1, up2, down1, down2, p):
+    """Whether some card of the hand may be laid on some pile."""
+    mask_lo, mask_hi = legal_anywhere(up1, up2, down1, down2, p)
     return ((lo & mask_lo) | (hi & mask_hi)) != 0
 
 
@@ -181,6 +233,61 @@ def legal_tables(p):
             p[at], p[at + 1] = lo, hi
 
 
+# --- looking for sequences of plays -------------------------------------------------------------
+
+FRAME = 10
+"""Words of a frame: hand (2), tops (4), next pile, its untried plays (2), one for the caller.
+
+A search keeps its frames in an own stack, int64[depth, FRAME], because numba cannot load
+self-recursive kernels from its disk cache.
+"""
+
+
+@inlined
+def open_frame(stack, depth, lo, hi, up1, up2, down1, down2):
+    """Begin a frame: a hand and four tops, no play tried."""
+    stack[depth, 0], stack[depth, 1] = lo, hi
+    stack[depth, 2], stack[depth, 3] = up1, up2
+    stack[depth, 4], stack[depth, 5] = down1, down2
+    stack[depth, 6] = stack[depth, 7] = stack[depth, 8] = 0
+
+
+@inlined
+def next_play(stack, depth, p):
+    """The frame's next play `(pile, index)`, pile -1 when all are tried; of like piles one only."""
+    while not (stack[depth, 7] | stack[depth, 8]):
+        pile = stack[depth, 6]
+        if pile == 4:
+            return -1, 0
+        stack[depth, 6] += 1
+        top = stack[depth, 2 + pile]
+        if not (pile & 1 and top == stack[depth, 1 + pile]):
+            lo, hi = legal_set(stack[depth, 0], stack[depth, 1], pile, top, p)
+            stack[depth, 7], stack[depth, 8] = lo, hi
+    index = first(stack[depth, 7], stack[depth, 8])
+    stack[depth, 7] &= ~bit_lo(index)
+    stack[depth, 8] &= ~bit_hi(index)
+    return stack[depth, 6] - 1, index
+
+
+@inlined
+def lay(stack, depth, pile, index):
+    """Begin the frame below: the same hand and tops after the play."""
+    for i in range(6):
+        stack[depth + 1, i] = stack[depth, i]
+    stack[depth + 1, 0] &= ~bit_lo(index)
+    stack[depth + 1, 1] &= ~bit_hi(index)
+    stack[depth + 1, 2 + pile] = index + 2
+    stack[depth + 1, 6] = stack[depth + 1, 7] = stack[depth + 1, 8] = 0
+
+
+@inlined
+def count_legal(lo, hi, up1, up2, down1, down2, p):
+    """Number of cards of the hand that may be laid on some pile."""
+    mask_lo, mask_hi = legal_anywhere(up1, up2, down1, down2, p)
+    return count(lo & mask_lo, hi & mask_hi)
+
+
 @kernel
 def can_reach(lo, hi, up1, up2, down1, down2, owed, p):
     """Whether some sequence of `owed` legal plays exists.
@@ -188,65 +295,44 @@ def can_reach(lo, hi, up1, up2, down1, down2, owed, p):
     All cards that are legal now can be laid, tricks first and then each pile in its order; so the
     search goes deeper only where fewer cards are legal now than are owed.
     """
-    if owed <= 0:
+    if owed <= count_legal(lo, hi, up1, up2, down1, down2, p):
         return True
-    tops = (up1, up2, down1, down2)
-    union_lo, union_hi = 0, 0
-    for pile in range(4):
-        legal_lo, legal_hi = legal_set(lo, hi, pile, tops[pile], p)
-        union_lo |= legal_lo
-        union_hi |= legal_hi
-    if count(union_lo, union_hi) >= owed:
-        return True
-    return _search_reach(lo, hi, tops, owed, p)
-
-
-@kernel
-def _search_reach(lo, hi, tops, owed, p):
-    """Depth-first search behind `can_reach`.
-
-    An explicit stack, because numba cannot load a self-recursive kernel from its disk cache. A
-    frame is one choice: hand, tops, and the next (pile, card) to try as a running number.
-    """
-    cards, trick = p[P_CARDS], p[P_TRICK]
-    stack = np.empty((owed + 1, 7), np.int64)
-    stack[0, 0], stack[0, 1], stack[0, 6] = lo, hi, 0
-    for pile in range(4):
-        stack[0, 2 + pile] = tops[pile]
+    stack = np.empty((owed, FRAME), np.int64)
+    open_frame(stack, 0, lo, hi, up1, up2, down1, down2)
     depth = 0
     while depth >= 0:
-        frame = stack[depth]
-        choice = frame[6]
-        if choice == 4 * cards:
+        pile, index = next_play(stack, depth, p)
+        if pile < 0:
             depth -= 1
-            continue
-        frame[6] += 1
-        pile, index = choice // cards, choice % cards
-        if not holds(frame[0], frame[1], index) or not fits(pile, frame[2 + pile], index, trick):
             continue
         if depth + 1 == owed:
             return True
+        lay(stack, depth, pile, index)
         depth += 1
-        stack[depth] = frame
-        stack[depth, 0] &= ~bit_lo(index)
-        stack[depth, 1] &= ~bit_hi(index)
-        stack[depth, 2 + pile] = index + 2
-        stack[depth, 6] = 0
+        if owed - depth <= count_legal(
+            stack[depth, 0],
+            stack[depth, 1],
+            stack[depth, 2],
+            stack[depth, 3],
+            stack[depth, 4],
+            stack[depth, 5],
+            p,
+        ):
+            return True
     return False
 
 
-@kernel
+# --- table talk ----------------------------------------------------------------------------------
+
+
+@inlined
 def pile_level(lo, hi, pile, top, p):
     """What a hand says of a pile: 2 it holds the trick, 1 a step of at most 4, 0 neither."""
-    cards = p[P_CARDS]
-    index = trick_index(pile, top, cards, p[P_TRICK])
-    if index >= 0 and holds(lo, hi, index):
+    if holds(lo, hi, trick_index(pile, top, p[P_CARDS], p[P_TRICK])):
         return 2
-    for gap in range(1, TALK_STEP + 1):
-        card = top + gap if pile < 2 else top - gap
-        if 2 <= card < cards + 2 and holds(lo, hi, card - 2):
-            return 1
-    return 0
+    start = top - 1 if pile < 2 else top - 2 - TALK_STEP
+    steps = shifted(lo, hi, start) & ((1 << TALK_STEP) - 1)
+    return 1 if steps else 0
 
 
 @kernel

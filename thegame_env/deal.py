@@ -62,12 +62,12 @@ def bounded(state, bound):
 
 
 @kernel
-def shuffle_into(deck, seed, game):
+def shuffle_into(deck, cards, seed, game):
     """Write the deck order of (seed, game) into `deck` (int8[N]); deck[0] is dealt first."""
     state = stream(seed, game)
-    for i in range(deck.shape[0]):
+    for i in range(cards):
         deck[i] = np.int8(i + 2)
-    for i in range(deck.shape[0] - 1, 0, -1):
+    for i in range(cards - 1, 0, -1):
         j, state = bounded(state, i + 1)
         deck[i], deck[j] = deck[j], deck[i]
 
@@ -75,7 +75,7 @@ def shuffle_into(deck, seed, game):
 def deal(rules: Rules, seed: int, game: int = 0) -> tuple[int, ...]:
     """The deck order of game `game` under `seed`; seat 0's hand comes first, then seat 1's, ..."""
     deck = np.empty(rules.cards, np.int8)
-    shuffle_into(deck, as_seed(seed), as_seed(game))
+    shuffle_into(deck, rules.cards, as_seed(seed), as_seed(game))
     return tuple(int(card) for card in deck)
 
 

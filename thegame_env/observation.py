@@ -19,8 +19,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from thegame_env.cards import beyond, count, mirrored, window
-from thegame_env.compiled import inlined, kernel
+from thegame_env.cards import beyond, count, mirrored, shifted, window, write_bits, write_set
+from thegame_env.compiled import kernel, reverse_bits, row_of
+from thegame_env.engine import parameters
 from thegame_env.layout import (
     P_CARDS,
     P_EMPTY,
@@ -43,7 +44,6 @@ from thegame_env.layout import (
     V_TALK,
     V_TOPS,
     V_UNSEEN,
-    WORD,
 )
 from thegame_env.rules import MAX_SEATS, N_PILES, PILES, Table, unknown
 
@@ -177,34 +177,27 @@ def _shared_parts(table: Table) -> Parts:
 # --- the encoders --------------------------------------------------------------------------------
 
 
-@inlined
-def _write_set(lo, hi, cards, out, at):
-    for i in range(min(cards, WORD)):
-        out[at + i] = np.float32((lo >> i) & 1)
-    for i in range(max(cards - WORD, 0)):
-        out[at + WORD + i] = np.float32((hi >> i) & 1)
-    return at + cards
-
-
 @kernel
 def encode_table(row, p, out):
     """Write the `table` observation of a view row into `out` (float32[size])."""
     cards, players, full = p[P_CARDS], p[P_PLAYERS], p[P_HAND]
-    at = _write_set(row[V_HAND], row[V_HAND + 1], cards, out, 0)
+    write_set(row[V_HAND], row[V_HAND + 1], cards, out, 0)
+    at = cards
     for pile in range(N_PILES):
-        out[at + pile] = np.float32(row[V_TOPS + pile] / (cards + 2))
+        out[at + pile] = np.float32(row[V_TOPS + pile]) / np.float32(cards + 2)
     at += N_PILES
-    out[at] = np.float32(row[V_DECK] / cards)
+    out[at] = np.float32(row[V_DECK]) / np.float32(cards)
     at += 1
     for offset in range(players):
-        out[at + offset] = np.float32(row[V_SIZES + offset] / full)
+        out[at + offset] = np.float32(row[V_SIZES + offset]) / np.float32(full)
     at += players
-    out[at] = np.float32(row[V_PLAYS] / full)
-    out[at + 1] = np.float32(row[V_OWED] / full)
-    out[at + 2] = np.float32(players / MAX_SEATS)
+    out[at] = np.float32(row[V_PLAYS]) / np.float32(full)
+    out[at + 1] = np.float32(row[V_OWED]) / np.float32(full)
+    out[at + 2] = np.float32(players) / np.float32(MAX_SEATS)
     at += 3
     if p[P_MEMORY]:
-        at = _write_set(row[V_UNSEEN], row[V_UNSEEN + 1], cards, out, at)
+        write_set(row[V_UNSEEN], row[V_UNSEEN + 1], cards, out, at)
+        at += cards
     if p[P_TALK] != TALK_NONE:
         for offset in range(players - 1):
             word = row[V_TALK + offset]
@@ -218,63 +211,57 @@ def encode_table(row, p, out):
             at += 1
 
 
-@inlined
-def _shifted(lo, hi, start):
-    """The bits from index `start` on, which may be negative (zeros come first)."""
-    return window(lo, hi, start) if start >= 0 else lo << -start
-
-
 @kernel
 def encode_relative(row, p, out):
     """Write the `relative` observation of a view row into `out` (float32[size])."""
-    cards, trick, full = p[P_CARDS], p[P_TRICK], p[P_HAND]
-    lo, hi = row[V_HAND], row[V_HAND + 1]
+    cards, lo, hi = p[P_CARDS], row[V_HAND], row[V_HAND + 1]
     unseen_lo = row[V_UNSEEN] if p[P_MEMORY] else 0
     unseen_hi = row[V_UNSEEN + 1] if p[P_MEMORY] else 0
-    hand = (lo, hi)
-    unseen = (unseen_lo, unseen_hi)
+    down_lo, down_hi = mirrored(lo, hi, cards)
+    down_unseen_lo, down_unseen_hi = mirrored(unseen_lo, unseen_hi, cards)
     at = 0
-    for pile in range(N_PILES):
-        if pile == 2:
-            hand = mirrored(lo, hi, cards)
-            unseen = mirrored(unseen_lo, unseen_hi, cards)
-        top = row[V_TOPS + pile] if pile < 2 else cards + 3 - row[V_TOPS + pile]
-        ahead, ahead_unseen = (
-            window(hand[0], hand[1], top - 1),
-            window(unseen[0], unseen[1], top - 1),
-        )
-        for i in range(WINDOW):
-            out[at + i] = np.float32((ahead >> i) & 1)
-            out[at + WINDOW + i] = np.float32((ahead_unseen >> i) & 1)
-        at += 2 * WINDOW
-        back = _shifted(hand[0], hand[1], top - trick - 2)
-        back_unseen = _shifted(unseen[0], unseen[1], top - trick - 2)
-        for i in range(trick - 1):
-            out[at + i] = np.float32((back >> (trick - 1 - i)) & 1)
-            out[at + trick - 1 + i] = np.float32((back_unseen >> (trick - 1 - i)) & 1)
-        at += 2 * (trick - 1)
-        out[at] = np.float32(back & 1)
-        out[at + 1] = np.float32(back_unseen & 1)
-        out[at + 2] = np.float32((cards + 1 - top) / cards)
-        mask_lo, mask_hi = beyond(0, top, cards)
-        out[at + 3] = np.float32(count(hand[0] & mask_lo, hand[1] & mask_hi) / full)
-        out[at + 4] = np.float32(count(unseen[0] & mask_lo, unseen[1] & mask_hi) / cards)
-        at += 5
-        for offset in range(MAX_SEATS - 1):
-            level = (row[V_TALK + offset] >> (2 * pile)) & 3
-            out[at + offset] = np.float32(level > 0)
-            out[at + MAX_SEATS - 1 + offset] = np.float32(level > 1)
-        at += 2 * (MAX_SEATS - 1)
-    at = _write_set(lo, hi, cards, out, at)
-    at = _write_set(unseen_lo, unseen_hi, cards, out, at)
-    _write_shared(row, p, out, at)
+    for pile in range(2):
+        at = _write_pile(row, p, pile, lo, hi, unseen_lo, unseen_hi, out, at)
+    for pile in range(2, N_PILES):
+        at = _write_pile(row, p, pile, down_lo, down_hi, down_unseen_lo, down_unseen_hi, out, at)
+    write_set(lo, hi, cards, out, at)
+    write_set(unseen_lo, unseen_hi, cards, out, at + cards)
+    _write_shared(row, p, out, at + 2 * cards)
+
+
+@kernel
+def _write_pile(row, p, pile, lo, hi, unseen_lo, unseen_hi, out, at):
+    """Write a pile's block; the sets are seen in its direction. Returns where the next begins."""
+    cards, trick = p[P_CARDS], p[P_TRICK]
+    top = row[V_TOPS + pile] if pile < 2 else cards + 3 - row[V_TOPS + pile]
+    write_bits(window(lo, hi, top - 1), WINDOW, out, at)
+    write_bits(window(unseen_lo, unseen_hi, top - 1), WINDOW, out, at + WINDOW)
+    at += 2 * WINDOW
+    back = shifted(lo, hi, top - trick - 2)
+    back_unseen = shifted(unseen_lo, unseen_hi, top - trick - 2)
+    write_bits(reverse_bits(back) >> (64 - trick), trick - 1, out, at)
+    write_bits(reverse_bits(back_unseen) >> (64 - trick), trick - 1, out, at + trick - 1)
+    at += 2 * (trick - 1)
+    out[at] = back & 1
+    out[at + 1] = back_unseen & 1
+    out[at + 2] = np.float32(cards + 1 - top) / np.float32(cards)
+    mask_lo, mask_hi = beyond(0, top, cards)
+    out[at + 3] = np.float32(count(lo & mask_lo, hi & mask_hi)) / np.float32(p[P_HAND])
+    beyond_unseen = count(unseen_lo & mask_lo, unseen_hi & mask_hi)
+    out[at + 4] = np.float32(beyond_unseen) / np.float32(cards)
+    at += 5
+    for offset in range(MAX_SEATS - 1):
+        level = (row[V_TALK + offset] >> (2 * pile)) & 3
+        out[at + offset] = level > 0
+        out[at + MAX_SEATS - 1 + offset] = level > 1
+    return at + 2 * (MAX_SEATS - 1)
 
 
 @kernel
 def _write_shared(row, p, out, at):
     """Write the scalar slices at the end of a `relative` observation."""
-    out[at] = np.float32(row[V_DECK] / p[P_CARDS])
-    out[at + 1] = np.float32(row[V_LEFT] / p[P_CARDS])
+    out[at] = np.float32(row[V_DECK]) / np.float32(p[P_CARDS])
+    out[at + 1] = np.float32(row[V_LEFT]) / np.float32(p[P_CARDS])
     at += 2
     for offset in range(MAX_SEATS):
         out[at + offset] = np.float32(min(row[V_SIZES + offset] / 8, 1.0))
@@ -313,8 +300,9 @@ def encode(kind, row, p, out):
 @kernel
 def encode_batch(kind, rows, p, out):
     """Write the observations of `rows` (int64[B, VIEW_ROW]) into `out` (float32[B, size])."""
+    table = row_of(p, 0)
     for b in range(rows.shape[0]):
-        encode(kind, rows[b], p, out[b])
+        encode(kind, row_of(rows, b), table, row_of(out, b))
 
 
 ENCODERS: dict[str, int] = {"table": ENCODE_TABLE, "relative": ENCODE_RELATIVE}
@@ -322,8 +310,6 @@ ENCODERS: dict[str, int] = {"table": ENCODE_TABLE, "relative": ENCODE_RELATIVE}
 
 def observe(view: Any, kind: str = "relative") -> npt.NDArray[np.float32]:
     """The observation of a `View`, float32[size]."""
-    from thegame_env.engine import parameters
-
     out = np.zeros(observation_spec(kind, view.table).size, np.float32)
-    encode(ENCODERS[kind], view.row(), parameters(view.table), out)
+    encode_batch(ENCODERS[kind], view.row()[None], parameters(view.table), out[None])
     return out

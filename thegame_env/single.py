@@ -9,14 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from thegame_env.deal import as_seed, stream
-from thegame_env.engine import Engine, view_into
-from thegame_env.layout import GAME, ILLEGAL, LEFT, PLAYING, SEAT, SEED, STATUS, VIEW_ROW, WON
+from thegame_env.engine import Engine
+from thegame_env.layout import GAME, ILLEGAL, LEFT, PLAYING, SEAT, SEED, STATUS, WON
 from thegame_env.notation import GameRecord
-from thegame_env.observation import encode
 from thegame_env.reference import Game
 from thegame_env.rules import IllegalAction, Termination
 from thegame_env.settings import Settings, start_from
-from thegame_env.stepping import observe_slots, step_single
+from thegame_env.stepping import observe_seat, observe_slots, step_single
 
 Observation = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.int8]
@@ -130,10 +129,8 @@ class SingleGame:
 
     def observe(self, seat: int) -> Observation:
         """What `seat` sees, a fresh float32[size]."""
-        row = np.zeros(VIEW_ROW, np.int64)
         out: Observation = np.zeros_like(self.obs)
-        view_into(self.row, self.engine.p, seat, row)
-        encode(self.settings.encoder, row, self.engine.p, out)
+        observe_seat(self.engine.games, self.engine.p, seat, self.settings.encoder, out)
         return out
 
     # --- the position ----------------------------------------------------------------------------

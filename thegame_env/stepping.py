@@ -9,8 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from thegame_env.compiled import inlined, kernel
-from thegame_env.engine import act, deal_next, is_legal, mask_into, view_into
+from thegame_env.compiled import inlined, kernel, row_of
 from thegame_env.layout import (
     ILLEGAL,
     LEFT,
@@ -22,7 +21,9 @@ from thegame_env.layout import (
     VIEW_ROW,
     WON,
 )
+from thegame_env.moves import act, deal_next, is_legal
 from thegame_env.observation import encode
+from thegame_env.sight import mask_into, view_into
 
 RewardKind = Literal["score", "win", "shaped"]
 REWARDS: dict[str, int] = {"score": 0, "win": 1, "shaped": 2}
@@ -72,9 +73,18 @@ def observe_slot(game, p, kind, row, obs, mask):
 @kernel
 def observe_slots(games, p, kind, obs, masks):
     """Write the acting seats' observations (float32[B, size]) and masks (int8[B, A])."""
-    row = np.zeros(VIEW_ROW, np.int64)
+    table, row = row_of(p, 0), np.zeros(VIEW_ROW, np.int64)
     for b in range(games.shape[0]):
-        observe_slot(games[b], p, kind, row, obs[b], masks[b])
+        game = row_of(games, b)
+        observe_slot(game, table, kind, row_of(row, 0), row_of(obs, b), row_of(masks, b))
+
+
+@kernel
+def observe_seat(games, p, seat, kind, obs):
+    """Write what `seat` sees of slot 0 (float32[size])."""
+    row = np.zeros(VIEW_ROW, np.int64)
+    view_into(row_of(games, 0), row_of(p, 0), seat, row_of(row, 0))
+    encode(kind, row_of(row, 0), row_of(p, 0), row_of(obs, 0))
 
 
 @kernel
@@ -106,21 +116,22 @@ def step_slots(
         ended: Out, int64[B, 2]: status (0 while the game goes on) and cards left after the action.
         final: Out, float32[B, size]: with RESET_SAME_STEP the last observation of ended games.
     """
-    row = np.zeros(VIEW_ROW, np.int64)
+    scratch = np.zeros(VIEW_ROW, np.int64)
+    table, row = row_of(p, 0), row_of(scratch, 0)
     for b in range(games.shape[0]):
-        game, deck = games[b], decks[b]
+        game, deck = row_of(games, b), row_of(decks, b)
         rewards[b] = 0.0
         fresh = game[STATUS] != PLAYING
         if fresh and mode == RESET_NEXT_STEP:
-            deal_next(game, deck, p)
+            deal_next(game, deck, table)
         elif not fresh:
-            rewards[b] = step_slot(game, deck, p, actions[b], reward_kind)
+            rewards[b] = step_slot(game, deck, table, actions[b], reward_kind)
         ended[b, 0], ended[b, 1] = game[STATUS], game[LEFT]
         if game[STATUS] != PLAYING and mode == RESET_SAME_STEP:
-            view_into(game, p, game[SEAT], row)
-            encode(kind, row, p, final[b])
-            deal_next(game, deck, p)
-        observe_slot(game, p, kind, row, obs[b], masks[b])
+            view_into(game, table, game[SEAT], row)
+            encode(kind, row, table, row_of(final, b))
+            deal_next(game, deck, table)
+        observe_slot(game, table, kind, row, row_of(obs, b), row_of(masks, b))
 
 
 @kernel
@@ -130,11 +141,11 @@ def step_single(games, decks, p, action, reward_kind, kind, obs, mask, out):
     `out` (float64[4]) receives reward, status, cards left, acting seat; out[1] is -1, and nothing
     has changed, when the action was illegal.
     """
-    game = games[0]
-    if not is_legal(game, p, action):
+    game, table = row_of(games, 0), row_of(p, 0)
+    if not is_legal(game, table, action):
         out[1] = -1.0
         return
-    out[0] = act_rewarded(game, decks[0], p, action, reward_kind)
+    out[0] = act_rewarded(game, row_of(decks, 0), table, action, reward_kind)
     out[1], out[2], out[3] = game[STATUS], game[LEFT], game[SEAT]
     row = np.zeros(VIEW_ROW, np.int64)
-    observe_slot(game, p, kind, row, obs, mask)
+    observe_slot(game, table, kind, row_of(row, 0), row_of(obs, 0), row_of(mask, 0))

@@ -58,9 +58,10 @@ def train(
         _check_same(config, facts["config"], out / CHECKPOINT)
     out.mkdir(parents=True, exist_ok=True)
     budget = Budget(config.minutes, config.steps, facts.get("seconds", 0.0))
+    torch.set_num_threads(config.threads or 1)
     model = make_model(config, budget)
-    threads = config.threads or fastest_threads(model.policy, config.batch_size)
-    torch.set_num_threads(threads)
+    if not config.threads:
+        fastest_threads(model.policy, config.batch_size)
     logs = str(out / "tensorboard")
     model.set_logger(Logger(logs, [TensorBoardOutputFormat(logs)]))
     if resume:

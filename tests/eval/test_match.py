@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
+from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import odd_agents
@@ -298,32 +300,18 @@ def test_calls_of_a_slow_agent_stay_well_below_the_limit() -> None:
 
 # --- statistics ----------------------------------------------------------------------------------
 
-ONE_HAND = Rules("custom", cards=7, hand_sizes=(7,), trick=3, minimum_empty=7)
-"""All cards are dealt and owed in one turn, so that every choice is one of cards and piles."""
+SCALED_DOWN = json.loads((Path(__file__).parents[1] / "data" / "scaled_down.json").read_text())
+EXACT = {
+    (entry["rules"], entry["players"]): Fraction(entry["win_rate"])
+    for entry in SCALED_DOWN
+    if Fraction(entry["win_rate"]) not in (0, 1)
+}
+"""The exact win probability of uniform play over all deals, at tables where it can be counted."""
 
 
-def test_uniform_play_wins_as_often_as_it_must() -> None:
-    exact = win_probability_of_one_hand(ONE_HAND)
-    assert 0.9 < exact < 0.99
-    rows = play("random", games=20_000, players=1, size=4000, rules=ONE_HAND.spec())
+@pytest.mark.parametrize(("rules", "players"), EXACT)
+def test_uniform_play_wins_as_often_as_it_must(rules: str, players: int) -> None:
+    rows = play("random", games=20_000, players=players, size=4000, rules=rules)
     low, high = wilson(sum(row.won for row in rows), len(rows))
-    assert high - low < 0.005
-    assert low <= exact <= high
-
-
-def win_probability_of_one_hand(rules: Rules) -> float:
-    """Of uniform play, by the rules alone: the mean over the legal plays, until none is left."""
-
-    steps = {-gap for gap in range(1, rules.high)} | {rules.trick}
-
-    @cache
-    def win(tops: tuple[int, ...], hand: frozenset[int]) -> float:
-        after = [
-            win((*tops[:pile], card, *tops[pile + 1 :]), hand - {card})
-            for pile, top in enumerate(tops)
-            for card in hand
-            if (top - card if pile < 2 else card - top) in steps
-        ]
-        return sum(after) / len(after) if after else float(not hand)
-
-    return win(rules.starts, frozenset(rules.deck))
+    assert high - low < 0.01
+    assert low <= EXACT[rules, players] <= high

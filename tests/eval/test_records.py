@@ -34,6 +34,15 @@ def test_rows_come_back_as_they_were_written(tmp_path: Path) -> None:
     assert read_chunk(run_dir, chunk) == [make_row(SEQUENCE, 2, 2), make_row(SEQUENCE, 3, 30)]
 
 
+def test_rows_are_read_without_their_actions(tmp_path: Path) -> None:
+    run_dir = write_run(tmp_path, LEFT)
+    chunk = Chunk(GREEDY, 0, 5)
+    whole = read_chunk(run_dir, chunk)
+    assert all(row.actions for row in whole)
+    bare = [replace(row, actions=[]) for row in whole]
+    assert read_chunk(run_dir, chunk, actions=False) == bare
+
+
 def test_rows_are_lines_of_json_with_the_names_of_the_fields(tmp_path: Path) -> None:
     run_dir = write_run(tmp_path, LEFT)
     data = gzip.decompress(Chunk(GREEDY, 0, 5).rows_path(run_dir).read_bytes())

@@ -89,20 +89,25 @@ def test_dealing_number_d_does_not_depend_on_the_count():
     np.testing.assert_array_equal(few, many[:, :5])
 
 
-def test_playouts_agree_with_the_reference_game():
+ENDS_EARLY = "up=90,95 down=10,5 hand=96,50 others=6 deck=20 rules=small-hands"
+"""A plan lays 96 and passes, but where nobody holds a legal card the game is over before that."""
+
+
+@pytest.mark.parametrize("text", ["hand=12,34,45,67,88,90 others=6,6", ENDS_EARLY])
+def test_playouts_agree_with_the_reference_game(text):
     from agents.registry import make_agent
 
-    view = parse_position("hand=12,34,45,67,88,90 others=6,6")
+    view = parse_position(text)
     plans, _ = turn_plans(view, 2)
     dealings = Dealings(view, 3)
-    left = dealings.cards_left(plans, 4)
+    left = dealings.cards_left(plans, 30)
     player = make_agent(dealings.player, view.table)
-    keys = np.random.SeedSequence(3).generate_state(4, np.uint64)
+    keys = np.random.SeedSequence(3).generate_state(30, np.uint64)
     for m, plan in enumerate(plans):
         for d, key in enumerate(keys.tolist()):
             game = complete(view, key)
             for action in plan:
-                game = game.step(action)
+                game = game.step(action) if game.outcome is None else game
             while game.outcome is None:
                 game = game.step(player.act(View.of(game, view.table)))
             assert game.cards_left == left[m, d]

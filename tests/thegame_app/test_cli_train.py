@@ -77,3 +77,10 @@ def test_bad_input_is_one_sentence(tmp_path, capsys, arguments, sentence):
     assert sentence in err
     assert len(err.splitlines()) == 1
     assert not (tmp_path / "run").exists()
+
+
+def test_a_plain_install_is_told_the_remedy(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("thegame_app.train_command.LIBRARIES", ("no_such_library",))
+    assert train("--out", tmp_path) == 2
+    told = capsys.readouterr().err
+    assert told == 'thegame: training needs no_such_library: pip install "thegame-env[train]"\n'

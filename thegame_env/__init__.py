@@ -1,7 +1,7 @@
 """The cooperative card game The Game (Benndorf) as an environment for agents.
 
-`import thegame_env` registers `TheGame-v0` with Gymnasium; everything else loads on first use, so
-that the import stays fast.
+`import thegame_env` registers `TheGame-v0` with Gymnasium and PettingZoo; everything else loads on
+first use, so that the import stays fast.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import importlib
 from typing import Any
 
 import gymnasium
+import pettingzoo
 
 from thegame_env.rules import PRESETS, IllegalAction, Outcome, Rules, Table, Termination
 
@@ -54,3 +55,5 @@ if "TheGame-v0" not in gymnasium.registry:
         entry_point="thegame_env.gym_env:TheGameEnv",
         vector_entry_point="thegame_env.vector_env:TheGameVectorEnv",
     )
+if "TheGame-v0" not in pettingzoo.aec_registry:
+    pettingzoo.register("aec", "TheGame-v0", "thegame_env.aec_env:env")

@@ -1,6 +1,6 @@
 """The PettingZoo (AEC) environment: every seat is an agent of its own.
 
-PettingZoo keeps no registry; as in its own games, a module stands for the environment:
+`pettingzoo.make("aec", "TheGame-v0")` makes it after `import thegame_env`; or, as with its own games:
 
     from thegame_env import aec_env
 

@@ -6,6 +6,7 @@ import random
 import warnings
 
 import numpy as np
+import pettingzoo
 import pytest
 from gymnasium.error import ResetNeeded
 from pettingzoo.test import api_test, seed_test
@@ -223,3 +224,10 @@ def test_render():
     with pytest.raises(ResetNeeded):
         raw.observe("seat_0")
     raw.close()
+
+
+def test_pettingzoo_makes_it_by_name():
+    made = pettingzoo.make("aec", "TheGame-v0", players=3, rules="profi")
+    made.reset(seed=1)
+    assert made.possible_agents == ["seat_0", "seat_1", "seat_2"]
+    assert made.unwrapped.table.rules.name == "profi"

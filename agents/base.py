@@ -78,13 +78,20 @@ class KernelAgent(Agent):
     """An agent whose choice is one numba kernel over the batch.
 
     The kernel is called as `kernel(rows, p, streams, actions, *arguments)` and fills `actions`.
+
+    Attributes:
+        arguments: See above.
+        games: A kernel that plays whole games, where there is one: it is called as
+            `games(p, seeds, indices, left, *arguments)` and fills `left` with the cards left.
     """
 
-    def __init__(self, name: str, kernel: Kernel, *arguments: Any) -> None:
-        self.name, self._kernel, self._arguments = name, kernel, arguments
+    def __init__(
+        self, name: str, kernel: Kernel, *arguments: Any, games: Kernel | None = None
+    ) -> None:
+        self.name, self._kernel, self.arguments, self.games = name, kernel, arguments, games
 
     def act_rows(self, rows: Rows, p: Rows, streams: Streams) -> Actions:
         """See Agent.act_rows."""
         actions = np.empty(len(rows), np.int64)
-        self._kernel(rows, p, streams, actions, *self._arguments)
+        self._kernel(rows, p, streams, actions, *self.arguments)
         return actions

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from agents.greedy import greedy_action
+from agents.greedy import finish_greedy
 from thegame_env.compiled import kernel
-from thegame_env.engine import Engine, act, may_end
-from thegame_env.layout import HANDS, LEFT, OWED, PLAYING, PLAYS, SEAT, STATUS, TOPS
+from thegame_env.engine import Engine, act
+from thegame_env.layout import PLAYING, STATUS
 from thegame_env.unseen import complete
 from thegame_env.view import View
 
@@ -18,26 +18,6 @@ Int64 = npt.NDArray[np.int64]
 
 SOLO_EXTRA, TEAM_EXTRA = 0, 4
 """Largest gap that the players lay beyond the minimum, alone and in a team."""
-
-
-@kernel
-def play_on(game, deck, p, extra):
-    """Play the game to its end, every seat as `greedy` with this `extra`."""
-    while game[STATUS] == PLAYING:
-        hand = HANDS + 2 * game[SEAT]
-        action = greedy_action(
-            game[hand],
-            game[hand + 1],
-            game[TOPS],
-            game[TOPS + 1],
-            game[TOPS + 2],
-            game[TOPS + 3],
-            game[OWED] - game[PLAYS],
-            may_end(game, p),
-            extra,
-            p,
-        )
-        act(game, deck, p, action)
 
 
 @kernel
@@ -59,8 +39,7 @@ def play_plans_on(games, decks, p, actions, lengths, extra, left):
             for i in range(lengths[m]):
                 if game[STATUS] == PLAYING:  # by small-hands it may end where a seat would pass
                     act(game, decks[d], p, actions[m, i])
-            play_on(game, decks[d], p, extra)
-            left[m, d] = game[LEFT]
+            left[m, d] = finish_greedy(game, decks[d], p, extra)
 
 
 class Dealings:

@@ -1,6 +1,6 @@
 """The PettingZoo (AEC) environment: every seat is an agent of its own.
 
-`pettingzoo.make("aec", "TheGame-v0")` makes it after `import thegame_env`; or, as with its own games:
+After `import thegame_env`, `pettingzoo.make("aec", "TheGame-v0")` makes it; or as its own games:
 
     from thegame_env import aec_env
 

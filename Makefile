@@ -25,7 +25,7 @@ demo: install  ## Train an agent for two and a half minutes, compare it with oth
 	$(BIN)/thegame hint "$(POSITION)"
 
 test: install  ## The default tests (under two minutes)
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2
 
 test-long: install  ## The long tier: every step of 100,000 games and the like
 	$(BIN)/pytest -m long -n 2

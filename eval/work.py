@@ -145,6 +145,7 @@ def evaluate(
         RunError: The directory holds something else, is in use, or cannot be written.
         ValueError: An agent cannot be made, or there is no such cluster.
     """
+    _refuse_other_things(run_dir)
     with Crew(1 if ray else workers) as crew:
         manifest = order.manifest(command, _weights(crew, order))
         try:
@@ -229,17 +230,23 @@ def _open(run_dir: Path, manifest: Manifest) -> list[Chunk]:
     return chunks
 
 
+def _refuse_other_things(run_dir: Path) -> None:
+    """Raise RunError if a directory holds something, and that is no run."""
+    if not run_dir.exists():
+        return
+    names = {path.name for path in run_dir.iterdir() if not path.name.startswith(".")}
+    if names and "manifest.json" not in names:
+        raise RunError(f"{run_dir} is not empty, and it is no run: choose another directory")
+
+
 @contextmanager
 def _alone(run_dir: Path, overwrite: bool) -> Iterator[None]:
     """Keep a directory for one command at a time, and sweep up after one that was killed.
 
     Raises:
-        RunError: Another command is playing into it, or it holds something that is no run.
+        RunError: Another command is playing into it.
     """
     run_dir.mkdir(parents=True, exist_ok=True)
-    names = {path.name for path in run_dir.iterdir() if not path.name.startswith(".")}
-    if names and "manifest.json" not in names:
-        raise RunError(f"{run_dir} is not empty, and it is no run: choose another directory")
     with (run_dir / ".lock").open("wb") as lock:
         if not _locked(lock.fileno()):
             raise RunError(f"another command is playing into {run_dir} just now")

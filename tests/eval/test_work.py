@@ -106,8 +106,7 @@ def test_one_worker_and_two_give_the_same_rows(tmp_path: Path) -> None:
 
 
 def test_the_same_command_goes_on_with_what_is_missing(tmp_path: Path) -> None:
-    asked = order("random", games=100)
-    evaluate(asked, tmp_path, COMMAND)
+    evaluate(order("random", "greedy", games=50, baseline="random"), tmp_path, COMMAND)
     before = files_of(tmp_path)
     paths = sorted((tmp_path / "rows").iterdir())
     paths[0].unlink()
@@ -115,10 +114,12 @@ def test_the_same_command_goes_on_with_what_is_missing(tmp_path: Path) -> None:
     (tmp_path / "rows" / ".half.jsonl.gz.1.tmp").write_bytes(b"half")
     stamp = paths[2].stat().st_mtime_ns
     told: list[int] = []
-    evaluate(asked, tmp_path, COMMAND, progress=lambda done, total: told.append(done))
+    again = order("random", "greedy", games=50, baseline="greedy")
+    evaluate(again, tmp_path, COMMAND, progress=lambda done, total: told.append(done))
     assert files_of(tmp_path) == before
     assert paths[2].stat().st_mtime_ns == stamp
     assert told[0] == 100 - sum(int(path.stem.split("-")[-1].split(".")[0]) for path in paths[:2])
+    assert read_manifest(tmp_path).baseline == "greedy"
 
 
 def test_another_run_is_refused_or_overwritten(tmp_path: Path) -> None:
@@ -129,12 +130,6 @@ def test_another_run_is_refused_or_overwritten(tmp_path: Path) -> None:
     evaluate(order("random", games=9), tmp_path, COMMAND, overwrite=True)
     assert len(rows_of(tmp_path)["random"]) == 9
     assert not (tmp_path / "report.md").exists()
-
-
-def test_another_baseline_is_no_other_run(tmp_path: Path) -> None:
-    evaluate(order("random", "greedy", baseline="random"), tmp_path, COMMAND)
-    evaluate(order("random", "greedy", baseline="greedy"), tmp_path, COMMAND)
-    assert read_manifest(tmp_path).baseline == "greedy"
 
 
 def test_a_directory_of_something_else_is_left_alone(tmp_path: Path) -> None:
@@ -160,18 +155,19 @@ def test_two_commands_do_not_play_into_one_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("agent", "ended", "reason"),
     [
-        ("odd_agents:Hangs", "timeout", "odd_agents:Hangs: no answer within 0.4 s"),
-        (
+        ("odd_agents:Hangs", "timeout", "odd_agents:Hangs: no answer within 0.8 s"),
+        pytest.param(
             "odd_agents:DiesWithItsProcess",
             "crash",
             "odd_agents:DiesWithItsProcess: its process died (exit code 7)",
+            marks=pytest.mark.long,
         ),
     ],
 )
 def test_an_agent_that_never_returns_loses_only_its_games(
     tmp_path: Path, agent: str, ended: str, reason: str
 ) -> None:
-    evaluate(order(agent, "greedy", games=5, limit=0.4), tmp_path, COMMAND)
+    evaluate(order(agent, "greedy", games=5, limit=0.8), tmp_path, COMMAND)
     rows = rows_of(tmp_path)
     faulty = 0
     for ours, theirs in zip(rows[agent], rows["greedy"], strict=True):
@@ -190,11 +186,11 @@ def test_an_agent_that_always_hangs_is_given_up(
 ) -> None:
     monkeypatch.setattr(crew, "GIVE_UP", 2)
     hanging = "odd_agents:HangsAtOnce"
-    evaluate(order(hanging, "greedy", games=70, limit=0.3), tmp_path, COMMAND)
+    evaluate(order(hanging, "greedy", games=70, limit=0.8), tmp_path, COMMAND)
     rows = rows_of(tmp_path)
     assert {row.ended for row in rows[hanging]} == {"timeout"}
     reasons = [row.reason for row in rows[hanging]]
-    assert reasons[:2] == [f"{hanging}: no answer within 0.3 s"] * 2
+    assert reasons[:2] == [f"{hanging}: no answer within 0.8 s"] * 2
     given_up = f"{hanging}: not asked any more, it hung or died in 2 games of a chunk"
     assert set(reasons[2:]) == {given_up}
     assert {row.ended for row in rows["greedy"]} <= {"won", "stuck"}
@@ -205,7 +201,6 @@ def test_an_agent_that_always_hangs_is_given_up(
     [
         ("odd_agents:broken_factory", "RuntimeError: the factory has burnt down"),
         ("odd_agents:dying_factory", r"its process died \(exit code 9\) while it was made"),
-        ("greedyy", 'unknown agent "greedyy", did you mean "greedy"'),
     ],
 )
 def test_agents_that_cannot_be_made_are_refused_before_any_game(

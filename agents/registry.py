@@ -22,6 +22,9 @@ Factory = Callable[..., Agent]
 BUILT_IN: dict[str, str] = {
     "random": "agents.random_agent:make",
     "greedy": "agents.greedy:make",
+    "sequence": "agents.sequence:make",
+    "signals": "agents.sequence:make_signals",
+    "rollout": "agents.rollout:make",
     "ppo": "agents.ppo:make",
 }
 """Name -> "module:factory"; a factory is called as `factory(table, **parameters)`."""

@@ -75,7 +75,7 @@ SLOTS = 24
 MARKS = SLOTS + N_PILES
 UP_FACT, DOWN_FACT, UP_TRICK, DOWN_TRICK, SETS = 0, MARKS, 2 * MARKS, 3 * MARKS, 4 * MARKS
 """Integer tables by mark. A fact packs the card or top, how many own cards lie before it (from
-the low end), and the unseen cards beyond it; a trick table holds the slot, as a bit, that tricks."""
+the low end), and the unseen cards beyond it; a trick table holds the slot that tricks, as a bit."""
 N_SLOTS, PAIR_TOPS, PAIR_BASES, N_UNSEEN = SETS, SETS + 1, SETS + 2, SETS + 3
 """Single integers: own cards; slots that are the upper, and the lower, card of a held pair."""
 INTS = SETS + 4

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 
 import numpy as np
 import numpy.typing as npt
@@ -159,8 +160,9 @@ def _tuned() -> dict[str, dict[str, list[list[float]]]]:
 
 
 def table_key(table: Table) -> str:
-    """The name under which a table's weights stand: "5 on" for five seats that remember."""
-    return f"{table.players} {'on' if table.memory else 'off'}"
+    """The name under which a table's weights stand, such as "minimum 2, 5 players, memory on"."""
+    memory = "on" if table.memory else "off"
+    return f"minimum {table.rules.minimum}, {table.players} players, memory {memory}"
 
 
 def weights_for(table: Table) -> Floats:
@@ -177,9 +179,13 @@ def penalties_for(table: Table) -> Floats:
     return np.array(_tuned()["penalties"][table.talk]).reshape(3, OFFSETS)
 
 
-def _distance(key: str, table: Table) -> tuple[bool, int]:
-    players, memory = key.split()
-    return (memory == "on") != table.memory, abs(int(players) - table.players)
+def _distance(key: str, table: Table) -> tuple[bool, int, int]:
+    minimum, players, memory = re.findall(r"\d+|\bon\b|\boff\b", key)
+    return (
+        (memory == "on") != table.memory,
+        abs(int(minimum) - table.rules.minimum),
+        abs(int(players) - table.players),
+    )
 
 
 def make(table: Table) -> Agent:

@@ -25,6 +25,7 @@ BUILT_IN: dict[str, str] = {
     "sequence": "agents.sequence:make",
     "signals": "agents.sequence:make_signals",
     "rollout": "agents.rollout:make",
+    "afterstate": "agents.afterstate:make",
     "ppo": "agents.ppo:make",
 }
 """Name -> "module:factory"; a factory is called as `factory(table, **parameters)`."""

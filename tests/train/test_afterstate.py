@@ -1,0 +1,115 @@
+"""The learned afterstate value: symmetries, returns by hand, numpy = torch, a run that resumes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from agents.afterstate_features import SIZE
+from agents.candidates import Planner
+from agents.play_out import play_games
+from agents.registry import make_agent
+from agents.value_bins import BIN_OF, BINS, LOWEST, utility_of
+from agents.value_model import ValueModel
+from thegame_env.deal import deal
+from thegame_env.engine import parameters
+from thegame_env.reference import Game
+from thegame_env.rules import Table
+from thegame_env.view import View
+from train.afterstate import AfterstateConfig, train
+from train.self_play import Trace
+from train.value_net import ValueNet
+
+
+def features_of(view: View) -> np.ndarray:
+    """The features of all plans of a view, each row once (like piles make like rows)."""
+    plans = Planner(parameters(view.table), most=400, branch=16, reach=98).candidates(
+        view.row()[None]
+    )
+    return np.unique(plans.features.round(5), axis=0)
+
+
+def middle_of(players: int, seed: int) -> View:
+    table = Table(players=players)
+    game = Game.start(table, deal(table.rules, seed))
+    rng = np.random.default_rng(seed)
+    for _ in range(9):
+        if game.outcome is None:
+            game = game.step(int(rng.choice(game.legal_actions())))
+    return View.of(game, table)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mirror_and_swapped_piles_are_one_input(seed: int) -> None:
+    view = middle_of(3, seed)
+    mirror = view.rules.mirror
+    a, b, c, d = view.tops
+    swapped = replace(view, tops=(b, a, d, c))
+    mirrored = replace(
+        view,
+        tops=(mirror(c), mirror(d), mirror(a), mirror(b)),
+        hand=frozenset(map(mirror, view.hand)),
+        seen=frozenset(map(mirror, view.seen or ())),
+    )
+    for other in (swapped, mirrored):
+        np.testing.assert_array_equal(features_of(view), features_of(other))
+
+
+def test_lambda_returns_by_hand() -> None:
+    def at(left: int) -> np.ndarray:
+        return np.eye(BINS, dtype=np.float32)[BIN_OF[left]]
+
+    trace = Trace()
+    for chosen, best, explored in ((9, 9, False), (4, 4, False), (7, 2, True), (1, 1, False)):
+        trace.features.append(np.zeros(SIZE, np.float16))
+        trace.chosen.append(at(chosen))
+        trace.best.append(at(best))
+        trace.explored.append(explored)
+    _, targets = trace.samples(0, 0.75)
+    np.testing.assert_allclose(targets[3], at(0))
+    np.testing.assert_allclose(targets[2], 0.25 * at(1) + 0.75 * at(0))
+    np.testing.assert_allclose(targets[1], at(2))
+    np.testing.assert_allclose(targets[0], 0.25 * at(4) + 0.75 * at(2))
+
+
+def test_bins_cover_every_score_and_utilities_prefer_fewer_cards() -> None:
+    assert BIN_OF[0] == 0
+    assert (LOWEST[BIN_OF] <= np.arange(99)).all()
+    for name in ("win", "score", "blend"):
+        worth = utility_of(name)
+        assert (np.diff(worth) <= 0).all()
+        assert worth[0] == 1
+    with pytest.raises(ValueError, match="unknown utility"):
+        utility_of("fun")
+
+
+def test_numpy_equals_torch() -> None:
+    torch.manual_seed(1)
+    net = ValueNet()
+    model = ValueModel({name: value.numpy() for name, value in net.state_dict().items()})
+    features = np.random.default_rng(1).random((10_000, SIZE), np.float32)
+    with torch.inference_mode():
+        wanted = torch.softmax(net(torch.from_numpy(features)), 1).numpy()
+    np.testing.assert_allclose(model.predict(features), wanted, atol=1e-5)
+
+
+def test_a_run_exports_an_agent_and_resumes(tmp_path: Path) -> None:
+    config = AfterstateConfig(players=2, minutes=0.05, games=16, most=6, evaluation_games=8)
+    told: list[str] = []
+    weights = train(config, tmp_path, report=told.append)
+    agent = make_agent(f"afterstate:{weights}", config.table)
+    assert play_games(agent, config.table, 1, np.arange(4)).min() >= 0
+    assert train(config, tmp_path, resume=True, report=told.append) == weights
+    with pytest.raises(ValueError, match="another players"):
+        train(config.model_copy(update={"players": 3}), tmp_path, resume=True)
+    with pytest.raises(ValueError, match="nothing to resume"):
+        train(config, tmp_path / "empty", resume=True)
+
+
+def test_a_table_without_weights_says_which_there_are() -> None:
+    with pytest.raises(ValueError, match="no afterstate weights for official, 4 players"):
+        make_agent("afterstate", Table(players=4))

@@ -2,8 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
 EXTRAS ?= train,dev
+comma := ,
+STAMP := $(VENV)/.installed-$(subst $(comma),-,$(EXTRAS))
 POSITION ?= up=23,40 down=77,60 hand=12,30,44,54,67,88 others=6,6,6,6 deck=38
 
 .PHONY: help install demo test test-long fmt lint type check bench results clean
@@ -51,5 +52,5 @@ results: install  ## Play the runs behind the README's tables and write them ane
 check: lint type test  ## Before every commit
 
 clean:  ## Remove caches and build products
-	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

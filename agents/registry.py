@@ -8,6 +8,7 @@ elsewhere have two more forms, `mypackage.module:Factory` and `path/to/model.zip
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -41,8 +42,13 @@ class AgentSpec:
 
     @staticmethod
     def parse(text: str) -> AgentSpec:
-        """Split "name:value,key=value"; ValueError on an empty or doubled part."""
+        """Split "name:value,key=value", or "name:value:key=value".
+
+        Raises:
+            ValueError: A part is empty, or a key is given twice.
+        """
         name, _, rest = text.strip().partition(":")
+        rest = re.sub(r"^([^:=,]+):(?=[^:=,]+=)", r"\1,", rest)
         values: list[str] = []
         parameters: dict[str, Any] = {}
         for part in rest.split(",") if rest else []:
@@ -118,7 +124,18 @@ def make_agent(text: str, table: Table, allow_pickle: bool = False) -> Agent:
     try:
         return factory(table, *values, **spec.parameters)
     except TypeError as error:
-        raise ValueError(f'agent "{text}": {error}') from None
+        why = _refused(spec, factory, table) if spec.name in BUILT_IN else ""
+        raise ValueError(f'agent "{text}": {why or error}') from None
+
+
+def _refused(spec: AgentSpec, factory: Factory, table: Table) -> str:
+    """What a factory takes, if the parameters of the specification do not fit it; else ""."""
+    signature = inspect.signature(factory)
+    try:
+        signature.bind(table, *spec.values, **spec.parameters)
+    except TypeError:
+        return f"{spec.name} takes {', '.join([*signature.parameters][1:]) or 'no parameters'}"
+    return ""
 
 
 def describe_agent(text: str) -> str:
@@ -135,6 +152,8 @@ def _factory(text: str, spec: AgentSpec) -> tuple[Factory, tuple[str, ...]]:
     if spec.name in BUILT_IN:
         module, _, attribute = BUILT_IN[spec.name].partition(":")
         return getattr(importlib.import_module(module), attribute), spec.values
+    if spec.name.endswith(".safetensors"):
+        raise ValueError(f'agent "{text}": a policy in a file is given as ppo:{text}')
     try:
         factory = load_factory(spec.name, spec.values[0] if spec.values else "")
     except ModuleNotFoundError as error:

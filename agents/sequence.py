@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from agents.base import Agent, KernelAgent
 from agents.turn_score import FLOATS, N_TERMS, PHASES, weigh
-from agents.turn_search import PLAN_AT, WORK, search_turn
+from agents.turn_search import MARGIN, PLAN_AT, WORK, search_turn
 from agents.weight_files import SHIPPED
 from thegame_env.cards import all_hi, all_lo, bit_hi, bit_lo
 from thegame_env.compiled import inlined, kernel, row_of
@@ -79,7 +79,7 @@ def listen(row, penalties, asked):
 
 
 @kernel
-def act_sequence(rows, p, streams, actions, weights, penalties):
+def act_sequence(rows, p, streams, actions, weights, penalties, margin):
     """Fill `actions` (int64[n]) for the view rows `rows` (int64[n, VIEW_ROW]).
 
     Args:
@@ -89,13 +89,14 @@ def act_sequence(rows, p, streams, actions, weights, penalties):
         actions: Out.
         weights: float64[PHASES, N_TERMS] of the score.
         penalties: float64[3, OFFSETS], see `listen`.
+        margin: Plans this much below the best are not continued beyond the minimum.
     """
     ints, floats, asked = np.zeros(WORK, np.int64), np.zeros(FLOATS), np.zeros(N_PILES)
     for i in range(rows.shape[0]):
         row = rows[i]
         listen(row, penalties, asked)
         weigh(row, p, weights, floats)
-        laid = search_turn(row, p, asked, ints, floats)
+        laid = search_turn(row, p, asked, margin, ints, floats)
         ends = laid == 0 and row[V_MAY_END]
         actions[i] = N_PILES * p[P_CARDS] if ends else ints[PLAN_AT]
 
@@ -126,7 +127,7 @@ def _glance(game, p, row):
 
 
 @kernel
-def sequence_games(parameters, seeds, indices, left, weights):
+def sequence_games(parameters, seeds, indices, left, weights, margin):
     """Play silent games (seed, index), each turn planned once; `left` receives the cards left."""
     games, decks = np.zeros((1, GAME_ROW), np.int64), np.zeros((1, parameters[P_CARDS]), np.int8)
     rows, work = np.zeros((1, VIEW_ROW), np.int64), np.zeros((1, WORK), np.int64)
@@ -139,7 +140,7 @@ def sequence_games(parameters, seeds, indices, left, weights):
         while game[STATUS] == PLAYING:
             _glance(game, p, row)
             weigh(row, p, weights, floats)
-            laid = search_turn(row, p, asked, ints, floats)
+            laid = search_turn(row, p, asked, margin, ints, floats)
             turn = game[TURNS]
             for k in range(laid):
                 act(game, deck, p, ints[PLAN_AT + k])
@@ -188,11 +189,22 @@ def _distance(key: str, table: Table) -> tuple[bool, int, int]:
     )
 
 
-def make(table: Table) -> Agent:
-    """The agent `sequence`."""
-    return KernelAgent("sequence", act_sequence, weights_for(table), np.zeros((3, OFFSETS)))
+def make(table: Table, *, margin: float = MARGIN) -> Agent:
+    """The agent `sequence[:margin=...]`; a smaller one is faster and weaker (8: twice as fast)."""
+    silence = np.zeros((3, OFFSETS))
+    given = _checked("sequence", margin)
+    name = "sequence" if given == MARGIN else f"sequence:margin={margin}"
+    return KernelAgent(name, act_sequence, weights_for(table), silence, given)
 
 
-def make_signals(table: Table) -> Agent:
-    """The agent `signals`."""
-    return KernelAgent("signals", act_sequence, weights_for(table), penalties_for(table))
+def make_signals(table: Table, *, margin: float = MARGIN) -> Agent:
+    """The agent `signals[:margin=...]`."""
+    given = _checked("signals", margin)
+    name = "signals" if given == MARGIN else f"signals:margin={margin}"
+    return KernelAgent(name, act_sequence, weights_for(table), penalties_for(table), given)
+
+
+def _checked(name: str, margin: float) -> float:
+    if not isinstance(margin, int | float) or not 0 <= margin < 1e9:
+        raise ValueError(f"{name}: margin must be a number from 0 up, not {margin!r}")
+    return float(margin)

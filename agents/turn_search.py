@@ -38,7 +38,7 @@ REACH, REACH_EMPTY = 8, 12
 """Largest gap tried beyond the minimum, while the deck lasts and after (less the trick distance for
 a card that opens a trick): whether such a play is worth it, the score decides."""
 MARGIN = 80.0
-"""Plans this much below the best are not continued beyond the minimum."""
+"""Default margin: plans this much below the best are not continued beyond the minimum."""
 LIMIT = 4_000
 """Plays tried at most in a turn."""
 ANY_GAP = 1_000
@@ -58,13 +58,14 @@ WORK = INTS + STACK + PLAN
 
 
 @kernel
-def search_turn(row, p, asked, ints, floats):
+def search_turn(row, p, asked, margin, ints, floats):
     """Search the best turn from here; returns how many plays it lays (0: end the turn).
 
     Args:
         row: View row of the acting seat.
         p: Parameter row.
         asked: float64[piles], see `describe`.
+        margin: Plans this much below the best are not continued beyond the minimum.
         ints: Workspace int64[WORK]; from PLAN_AT on receives the plays as actions.
         floats: Workspace float64[FLOATS] with this turn's weights in place.
     """
@@ -75,7 +76,6 @@ def search_turn(row, p, asked, ints, floats):
     owed, deck = row[V_OWED], row[V_DECK]
     last = row[V_LEFT] == size
     reach = ANY_GAP if last else (REACH if deck else REACH_EMPTY)
-    margin = ANY_GAP if last else MARGIN
     best, length, deepest, tried, depth = NO_SCORE, 0, 0, 0, 0
     stack = INTS
     ints[stack + HAND] = (1 << size) - 1
@@ -99,7 +99,7 @@ def search_turn(row, p, asked, ints, floats):
         tried += 1
         laid = depth + 1
         value = 1.0 * laid
-        if not last:
+        if not last and laid >= owed:
             value = _score_of(hand, tops, ints, floats) + floats[WEIGHTS + W_CARD] * laid
         if (laid >= owed and value > best) or (best == NO_SCORE and laid > deepest):
             best = value if laid >= owed else best

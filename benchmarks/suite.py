@@ -1,7 +1,7 @@
 """All measurements of `thegame bench` in their order, one at a time, so that progress can be shown.
 
-What the figures are for: the table of goals in the README. What cannot be measured here (a library
-is missing, a quick run) becomes a sentence in `Figures.skipped`.
+What cannot be measured here (a library is missing, a quick run) becomes a sentence in
+`Figures.skipped`.
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ from agents.sequence import (
     weights_for,
 )
 from agents.turn_score import PHASES
+from agents.turn_search import MARGIN
 from agents.weight_files import SHIPPED, write_atomic
 from thegame_env.engine import parameters
 from thegame_env.ranges import deal_seed
@@ -47,7 +48,8 @@ def merit(table: Table, weights: Floats, number: int, first: int, games: int) ->
     """Win rate in percent minus mean cards left, on development deals."""
     left = np.zeros(games, np.int64)
     seeds = np.full(games, deal_seed("development", number), np.uint64)
-    sequence_games(parameters(table), seeds, np.arange(first, first + games), left, weights)
+    games_at = np.arange(first, first + games)
+    sequence_games(parameters(table), seeds, games_at, left, weights, MARGIN)
     return float(100.0 * np.mean(left == 0) - left.mean())
 
 
@@ -58,7 +60,7 @@ def talk_merit(
     seeds, total = deal_seed("development", number), 0.0
     for players in TEAMS:
         table = Table(rules, players, talk=talk)
-        agent = KernelAgent("signals", act_sequence, weights_for(table), penalties)
+        agent = KernelAgent("signals", act_sequence, weights_for(table), penalties, MARGIN)
         left = play_games(agent, table, seeds, np.arange(first, first + games))
         total += 100.0 * np.mean(left == 0) - left.mean()
     return float(total / len(TEAMS))

@@ -106,9 +106,12 @@ class Answers:
 class Asker:
     """Asks one member of a team.
 
-    A call that fails is repeated view by view, so that only the games at fault suffer. The
-    answers do not depend on how views are spread over calls, as long as the agent keeps to its
-    contract (its randomness comes from the streams alone).
+    A call that fails is repeated view by view, so that only the games at fault suffer. Whatever
+    it raises counts, SystemExit and asyncio's CancelledError too; a worker that plays does not get
+    the user's interrupt.
+
+    The answers do not depend on how views are spread over calls, as long as the agent keeps to
+    its contract (its randomness comes from the streams alone).
 
     Args:
         agent: Whom to ask.
@@ -158,7 +161,7 @@ class Asker:
         before = part.streams.copy()
         try:
             answers.actions[at : at + len(part)] = self._call(part, -1, 0)
-        except (Exception, SystemExit):
+        except BaseException:
             part.streams[:] = before
             return False
         return True
@@ -171,7 +174,7 @@ class Asker:
                 game, step = int(one.games[0]), int(one.steps[0])
                 try:
                     answers.actions[at + i : at + i + 1] = self._call(one, game, step)
-                except (Exception, SystemExit) as error:
+                except BaseException as error:
                     fault = self._fault(error)
             if fault is not None:
                 answers.faults[at + i] = fault

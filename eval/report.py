@@ -100,14 +100,24 @@ def write_report(run_dir: Path) -> Summary:
         The figures that the report shows.
 
     Raises:
-        RunError: there is no run, or no game of it can be read.
-        OSError: the directory cannot be written.
+        RunError: there is no run, no game of it can be read, or it cannot be written.
     """
     run = load_run(run_dir)
     if not run.games:
         raise RunError(f"{run_dir} has no games to report yet")
     summary = summarise(run)
     plots = plot_run(run, summary)
+    try:
+        _write_pages(run_dir, run, summary, plots)
+    except OSError as error:
+        raise RunError(
+            f"the report of {run_dir} cannot be written: {error.strerror or error}; its games are "
+            f"kept, and `thegame report {run_dir}` writes it later"
+        ) from error
+    return summary
+
+
+def _write_pages(run_dir: Path, run: Run, summary: Summary, plots: dict[str, str]) -> None:
     parts = setting_parts(summary, plots)
     write_atomic(run_dir / "summary.json", summary_json(summary).encode())
     write_atomic(run_dir / "summary.csv", summary_csv(summary).encode())
@@ -115,7 +125,6 @@ def write_report(run_dir: Path) -> Summary:
     for name in ("report.md", "report.html"):
         page = _render(f"{name}.j2", run, run_dir, parts, plots)
         write_atomic(run_dir / name, page.encode())
-    return summary
 
 
 def setting_parts(summary: Summary, plots: dict[str, str]) -> list[SettingPart]:

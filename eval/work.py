@@ -234,6 +234,8 @@ def _refuse_other_things(run_dir: Path) -> None:
     """Raise RunError if a directory holds something, and that is no run."""
     if not run_dir.exists():
         return
+    if not run_dir.is_dir():
+        raise RunError(f"{run_dir} is a file, and a run is a directory: choose another name")
     names = {path.name for path in run_dir.iterdir() if not path.name.startswith(".")}
     if names and "manifest.json" not in names:
         raise RunError(f"{run_dir} is not empty, and it is no run: choose another directory")

@@ -136,6 +136,7 @@ def serve(connection: Connection, memory: Any) -> None:
     Each is answered by its result, or by the exception that it raised.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _keep_off_stdout()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _load_kernels()
     worker = Worker(SharedClock(memory))
@@ -145,6 +146,12 @@ def serve(connection: Connection, memory: Any) -> None:
         except EOFError:
             return
         connection.send(worker.answer(task))
+
+
+def _keep_off_stdout() -> None:
+    """What an agent prints goes to stderr: stdout belongs to the command, `--json` above all."""
+    with suppress(OSError):
+        os.dup2(2, 1)
 
 
 def _end_with_parent() -> None:

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 AGENTS_HELP = (
     "Agents, separated by commas; key=value goes on with the agent before it: "
-    "greedy:extra=4,rollout:deals=100,plans=40. Own agents: mypackage.module:Factory, or the "
-    "path of a stable-baselines3 model (.zip)."
+    "greedy:extra=4,rollout:deals=100,plans=40. Own agents: mypackage.module:Factory, "
+    "ppo:PATH (a policy of `thegame train`, .safetensors), or the path of a stable-baselines3 "
+    "model (.zip)."
 )
 RESUME_HELP = "The same command goes on where it was stopped."
 

@@ -21,7 +21,6 @@ _LAZY = {
     "Engine": "engine",
     "View": "view",
     "SeatTalk": "view",
-    "deal": "deal",
     "parse_position": "notation",
     "format_position": "notation",
     "GameRecord": "notation",

@@ -82,7 +82,7 @@ class TheGameAEC(AECEnv):  # type: ignore[misc]
         self.render_mode = check_render_mode(render_mode, self.metadata["render_modes"])
         self.observation_spec = self.settings.spec
         self._one = SingleGame(self.settings)
-        self.possible_agents = [f"seat_{seat}" for seat in range(players)]
+        self.possible_agents = [f"seat_{seat}" for seat in range(self.table.players)]
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         size = self.table.rules.n_actions
         self.observation_spaces = {

@@ -15,7 +15,7 @@ from thegame_env.layout import VIEW_ROW
 from thegame_env.notation import GameRecord
 from thegame_env.reference import Game
 from thegame_env.rules import IllegalAction, Rules
-from thegame_env.settings import Settings, check_render_mode
+from thegame_env.settings import Settings, check_render_mode, check_snapshot, plain
 from thegame_env.single import Observation, SingleGame
 from thegame_env.view import View
 
@@ -84,7 +84,8 @@ class TheGameEnv(gymnasium.Env[Observation, np.int64]):
             players, rules, memory, talk, starter, observation, reward, illegal
         )
         self.table = self.settings.table
-        self.seat, self.partners = seat, _partners(seat, partners, players)
+        self.seat = plain(seat)
+        self.partners = _partners(self.seat, partners, self.table.players)
         self.render_mode = check_render_mode(render_mode, self.metadata["render_modes"])
         self.observation_spec = self.settings.spec
         self.observation_space = self.settings.observation_space
@@ -228,8 +229,11 @@ class TheGameEnv(gymnasium.Env[Observation, np.int64]):
         """Return to a snapshot of `save`; gives what `reset` gives.
 
         Raises:
-            ValueError: The snapshot is of another table, or was taken before the first game.
+            ValueError: The snapshot is none, of another table, or taken before the first game.
         """
+        check_snapshot(state, self.table, (*SingleGame.SAVED, "running", "early"))
+        if state["origin"] is None:
+            raise ValueError("the saved state was taken before the first game")
         self._one.restore(state)
         self._running, self._early = state["running"], state["early"]
         return self._observation(), self._info()
@@ -244,7 +248,8 @@ def _partners(seat: int | None, partners: Any, players: int) -> tuple[Any, ...]:
         raise ValueError(f"seat must be 0-{players - 1} with {players} players, not {seat!r}")
     if partners is None and players > 1:
         raise ValueError("seat= needs partners=, the agents on the other seats")
-    each = tuple(partners) if isinstance(partners, Sequence) else (partners,) * (players - 1)
+    several = isinstance(partners, Sequence) and not isinstance(partners, str)
+    each = tuple(partners) if several else (partners,) * (players - 1)
     if len(each) != players - 1:
         raise ValueError(f"{len(each)} partners for {players - 1} other seats")
     for partner in each:

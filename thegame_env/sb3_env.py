@@ -15,6 +15,7 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
 from thegame_env.rules import Rules
+from thegame_env.settings import check_snapshot
 from thegame_env.vector_env import TheGameVectorEnv
 
 try:
@@ -222,8 +223,9 @@ class TheGameVecEnv(VecEnv):  # type: ignore[misc]
         its `_last_episode_starts`.
 
         Raises:
-            ValueError: The snapshot is of another table or batch size.
+            ValueError: As TheGameVectorEnv.restore.
         """
+        check_snapshot(state, self.table, ("returns", "lengths"))
         obs, _ = self.vector.restore(state)
         self._returns[:] = state["returns"]
         self._lengths[:] = state["lengths"]

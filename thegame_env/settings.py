@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -47,7 +48,7 @@ class Settings:
         illegal: str,
     ) -> Settings:
         """Settings of an environment's keyword arguments; ValueError names the bad one."""
-        table = Table(Rules.parse(rules), players, memory, talk, starter)
+        table = Table(Rules.parse(rules), plain(players), memory, talk, starter)
         return Settings(table, observation, reward, illegal)
 
     @property
@@ -113,6 +114,28 @@ def _position(table: Table, text: str, seed: int, game: int) -> Game:
     if start.outcome is not None:
         raise ValueError(f"the position is over ({start.outcome.termination}), nothing can be done")
     return start
+
+
+def plain(number: Any) -> Any:
+    """A numpy integer as an int; anything else as it is, for the checks to judge."""
+    return int(number) if isinstance(number, np.integer) else number
+
+
+def check_snapshot(state: Any, table: Table, names: Iterable[str]) -> None:
+    """Refuse what `restore` cannot return to.
+
+    Args:
+        state: What should have come from the `save` of the same kind of environment.
+        table: The table it must be of.
+        names: The entries it must have beside its table.
+
+    Raises:
+        ValueError: It comes from no such `save`, or from another table.
+    """
+    if not isinstance(state, dict) or not {"table", *names} <= state.keys():
+        raise ValueError("a state to restore is what save() of such an environment returned")
+    if state["table"] != table:
+        raise ValueError("the saved state is of another table")
 
 
 def check_render_mode(mode: str | None, known: list[str]) -> str | None:

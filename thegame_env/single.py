@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from thegame_env.layout import GAME, ILLEGAL, LEFT, PLAYING, SEAT, SEED, STATUS,
 from thegame_env.notation import GameRecord
 from thegame_env.reference import Game
 from thegame_env.rules import IllegalAction, Termination
-from thegame_env.settings import Settings, start_from
+from thegame_env.settings import Settings, check_snapshot, start_from
 from thegame_env.stepping import observe_seat, observe_slots, step_single
 
 Observation = npt.NDArray[np.float32]
@@ -38,6 +38,9 @@ class SingleGame:
         origin: Where the game comes from: "seed", "deck", "position"; None before the first one.
         partner_stream: Random state for agents on other seats, uint64[1], one stream a game.
     """
+
+    SAVED: ClassVar = ("games", "decks", "actions", "origin", "partner_stream")
+    """Entries of a snapshot, beside its table."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -176,9 +179,8 @@ class SingleGame:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Return to a snapshot; ValueError where it is of another table."""
-        if state["table"] != self.settings.table:
-            raise ValueError("the saved state is of another table")
+        """Return to a snapshot; ValueError where it is none, or of another table."""
+        check_snapshot(state, self.settings.table, self.SAVED)
         self.engine.games[:] = state["games"]
         self.engine.decks[:] = state["decks"]
         self.actions, self.origin = list(state["actions"]), state["origin"]

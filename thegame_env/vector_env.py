@@ -13,10 +13,22 @@ from gymnasium.vector.utils import batch_space
 
 from thegame_env.deal import as_seed
 from thegame_env.engine import Engine, seeds_of
-from thegame_env.layout import GAME, ILLEGAL, LEFT, PLAYING, SEAT, SEED, STATUS, STEPS, STUCK, WON
+from thegame_env.layout import (
+    GAME,
+    ILLEGAL,
+    LEFT,
+    PLAYING,
+    SEAT,
+    SEED,
+    STATUS,
+    STEPS,
+    STUCK,
+    TOPS,
+    WON,
+)
 from thegame_env.reference import Game
 from thegame_env.rules import IllegalAction, Rules, Termination
-from thegame_env.settings import Settings, check_render_mode, start_from
+from thegame_env.settings import Settings, check_render_mode, check_snapshot, plain, start_from
 from thegame_env.stepping import (
     RESET_DISABLED,
     RESET_NEXT_STEP,
@@ -87,6 +99,7 @@ class TheGameVectorEnv(VectorEnv[Float32, npt.NDArray[np.int64], Any]):
         copy: bool = True,
         render_mode: str | None = None,
     ) -> None:
+        num_envs = plain(num_envs)
         if isinstance(num_envs, bool) or not isinstance(num_envs, int) or num_envs < 1:
             raise ValueError(f"num_envs must be a whole number from 1 up, not {num_envs!r}")
         self.settings = Settings.make(
@@ -316,10 +329,14 @@ class TheGameVectorEnv(VectorEnv[Float32, npt.NDArray[np.int64], Any]):
         """Return to a snapshot of `save`; gives what `reset` gives.
 
         Raises:
-            ValueError: The snapshot is of another table or batch size.
+            ValueError: The snapshot is none, of another table or batch size, or was taken before
+                the first game.
         """
-        if state["table"] != self.table or state["games"].shape != self.engine.games.shape:
-            raise ValueError("the saved state is of another table or another number of games")
+        check_snapshot(state, self.table, ("games", "decks", "last"))
+        if state["games"].shape != self.engine.games.shape:
+            raise ValueError("the saved state is of another number of games")
+        if not state["games"][:, TOPS].all():
+            raise ValueError("the saved state was taken before the first game")
         self.engine.games[:] = state["games"]
         self.engine.decks[:] = state["decks"]
         self._last = state["last"].copy()

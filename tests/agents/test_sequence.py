@@ -117,7 +117,7 @@ def test_whole_games_in_the_kernel_are_of_like_strength() -> None:
     table, games = Table(players=5), np.arange(400)
     seeds = np.full(400, deal_seed("development", 7), np.uint64)
     left = np.zeros(400, np.int64)
-    sequence_games(parameters(table), seeds, games, left, weights_for(table))
+    sequence_games(parameters(table), seeds, games, left, weights_for(table), 80.0)
     stepwise = play_games(make_agent("sequence", table), table, seeds, games)
     assert abs(left.mean() - stepwise.mean()) < 0.8
 
@@ -127,6 +127,13 @@ def test_every_table_has_weights() -> None:
         for memory in (True, False):
             weights = weights_for(Table(players=players, memory=memory))
             assert weights.shape == (PHASES, N_TERMS)
+
+
+def test_a_margin_is_checked_and_named() -> None:
+    assert make_agent("sequence:margin=8", Table()).name == "sequence:margin=8"
+    assert make_agent("sequence", Table()).name == "sequence"
+    with pytest.raises(ValueError, match="sequence: margin must be a number from 0 up"):
+        make_agent("sequence:margin=x", Table())
 
 
 @pytest.mark.parametrize(("given", "name"), [("deals=0", "deals"), ("plans=x", "plans")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from typing import Any
@@ -48,6 +49,17 @@ class Crashes(Odd):
 class LeavesThePython(Odd):
     def misbehave(self, place: int, actions: Actions) -> None:
         raise SystemExit(3)
+
+
+class IsCancelled(Odd):
+    def misbehave(self, place: int, actions: Actions) -> None:
+        raise asyncio.CancelledError("no answer from the server")
+
+
+class Prints(Odd):
+    def misbehave(self, place: int, actions: Actions) -> None:
+        print("I am thinking")
+        os.write(1, b"so is my library\n")
 
 
 class EndsItsTurn(Odd):

@@ -184,6 +184,7 @@ def test_training_never_meets_what_agents_are_judged_on() -> None:
     [
         (odd_agents.Crashes, "crash", "odd: KeyError: 'no idea'"),
         (odd_agents.LeavesThePython, "crash", "odd: SystemExit: 3"),
+        (odd_agents.IsCancelled, "crash", "odd: CancelledError: no answer from the server"),
         (odd_agents.EndsItsTurn, "illegal", "odd: END_TURN: 0 of 2 owed cards are played"),
         (odd_agents.NamesNoAction, "illegal", "odd: action 100000 does not exist"),
     ],

@@ -143,6 +143,18 @@ def test_a_run_without_games_has_no_report(tmp_path: Path) -> None:
     assert not (tmp_path / "report.html").exists()
 
 
+def test_a_report_that_cannot_be_written_says_that_the_games_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, data: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    run_dir = write_example(tmp_path)
+    monkeypatch.setattr("eval.report.write_atomic", full)
+    with pytest.raises(RunError, match="No space left on device; its games are kept, and `thegame"):
+        write_report(run_dir)
+
+
 def test_writing_again_changes_nothing_and_removes_old_plots(tmp_path: Path) -> None:
     run_dir = write_example(tmp_path)
     write_report(run_dir)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -140,6 +141,12 @@ def test_a_directory_of_something_else_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
+def test_a_file_is_no_directory_of_a_run(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("")
+    with pytest.raises(RunError, match="is a file, and a run is a directory"):
+        evaluate(order("random"), tmp_path / "run", COMMAND)
+
+
 def test_two_commands_do_not_play_into_one_directory(tmp_path: Path) -> None:
     fcntl = pytest.importorskip("fcntl")
     tmp_path.joinpath(".lock").touch()
@@ -209,6 +216,20 @@ def test_agents_that_cannot_be_made_are_refused_before_any_game(
     with pytest.raises(ValueError, match=message):
         evaluate(order("random", agent), tmp_path / "run", COMMAND)
     assert not (tmp_path / "run").exists()
+
+
+def test_what_an_agent_prints_stays_off_stdout() -> None:
+    command = ["eval", "--agents", "odd_agents:Prints", "--players", "3", "--games", "10", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "thegame_app", *command],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout)["cells"][0]["faults"] == 0
+    assert "I am thinking" in done.stderr
+    assert "so is my library" in done.stderr
 
 
 # --- runs that are cut off -----------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Every bad input: one sentence, the right class, the state unchanged."""
 
+import re
+
 import gymnasium
 import numpy as np
 import pytest
@@ -67,6 +69,7 @@ def test_arguments_through_the_registry(make):
         ({"seat": 0}, "seat= needs partners="),
         ({"partners": max}, "partners= needs seat="),
         ({"seat": 0, "partners": [max]}, "1 partners for 2 other seats"),
+        ({"seat": 0, "partners": "greedy"}, "a partner needs act.*, got 'greedy'"),
         ({"seat": 0, "partners": 5}, r"a partner needs act\(observation, legal_action_mask\), got"),
     ],
 )
@@ -195,6 +198,32 @@ def test_actions(make, action, sentence):
         env.step(action)
     assert_one_sentence(caught.value)
     assert state(env) == before
+
+
+@pytest.mark.parametrize("make", [TheGameEnv, TheGameVectorEnv, TheGameVecEnv])
+def test_states_to_restore(make):
+    env = make(players=2)
+    fresh = env.save()
+    env.reset()
+    whole, before = env.save(), env.save()
+    cases = [(state, "what save() of such an environment returned") for state in (None, 5, {})]
+    cases += [
+        ({key: whole[key] for key in whole if key != name}, "what save() of such an environment")
+        for name in whole
+    ]
+    cases.append((fresh, "the saved state was taken before the first game"))
+    for state, sentence in cases:
+        with pytest.raises(ValueError, match=re.escape(sentence)):
+            env.restore(state)
+    after = env.save()
+    assert all(np.array_equal(before[key], after[key]) for key in before)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_numpy_integers_are_whole_numbers(make):
+    assert make(players=np.int64(2)).unwrapped.table == make(players=2).unwrapped.table
+    assert TheGameEnv(2, seat=np.int64(1), partners=max).seat == 1
+    assert TheGameVectorEnv(np.int32(3)).num_envs == 3
 
 
 def test_a_card_that_does_not_fit_names_the_pile():

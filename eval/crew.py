@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Self
 
 from eval.asking import Fault
-from eval.cells import Cell, Chunk
+from eval.cells import Chunk
 from eval.crossplay import team
 from eval.manifest import RunError
 from eval.match import Mark
@@ -31,7 +31,10 @@ TICK_S = 0.1
 MAKING_LIMIT_S = 600.0
 """Seconds to make an agent and compile its kernels."""
 GIVE_UP = 5
-"""An agent that hung or died in so many games of a chunk is not asked any more in that cell."""
+"""An agent that hung or died in so many games of a chunk is not asked any more in that chunk.
+
+The next chunk asks it again: whatever the number of workers, the rows are the same.
+"""
 ONE_THREAD = (
     "NUMBA_NUM_THREADS",
     "OMP_NUM_THREADS",
@@ -50,7 +53,6 @@ class Crew:
 
     def __init__(self, workers: int) -> None:
         self._workers = [_Process() for _ in range(workers)]
-        self._given_up: dict[Cell, Fault] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -87,7 +89,7 @@ class Crew:
         while waiting or any(worker.task for worker in self._workers):
             for worker in self._workers:
                 if waiting and not worker.task:
-                    worker.give(self._known(waiting.popleft()))
+                    worker.give(waiting.popleft())
             busy = [worker for worker in self._workers if worker.task]
             ready = wait([worker.connection for worker in busy], TICK_S)
             for worker in busy:
@@ -100,13 +102,6 @@ class Crew:
                 elif overdue(worker.clock.read(), worker.task):
                     waiting.appendleft(self._again(worker, "timeout", "no answer"))
             tick(sum(worker.clock.read().finished for worker in self._workers if worker.task))
-
-    def _known(self, task: Task) -> Task:
-        """The task; with all games ended at once where its agent has been given up before."""
-        if isinstance(task, Play) and task.chunk.cell in self._given_up:
-            fault = self._given_up[task.chunk.cell]
-            return _all_marked(task, fault)
-        return task
 
     def _again(self, worker: _Process, ended: Ended, what: str) -> Task:
         """Restart a worker, and return its task as it is to be done instead."""
@@ -135,8 +130,7 @@ class Crew:
         if len(marks) < GIVE_UP:
             return task
         reason = f"{name}: not asked any more, it hung or died in {GIVE_UP} games of a chunk"
-        self._given_up[task.chunk.cell] = Fault(fault.ended, reason)
-        return _all_marked(task, self._given_up[task.chunk.cell])
+        return _all_marked(task, Fault(fault.ended, reason))
 
 
 def overdue(state: State, task: Task | None) -> bool:

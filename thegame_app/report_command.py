@@ -20,6 +20,7 @@ def report(
     json: JsonOption = False,
 ) -> None:
     """Write summary, plots and report of a run anew, and print its figures."""
+    from eval.records import missing_chunks
     from eval.report import write_report
     from thegame_app.summary_text import print_summary, summary_document
 
@@ -28,4 +29,7 @@ def report(
         print_json(summary_document(summary))
     else:
         print_summary(summary)
+    missing = sum(chunk.count for chunk in missing_chunks(run))
+    if missing:
+        say(f"thegame report: the run is partial, {missing:,} games are still to be played")
     say(f"thegame report: written to {run} (report.html, report.md, summary.json, plots/)")

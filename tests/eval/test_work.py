@@ -193,13 +193,18 @@ def test_an_agent_that_always_hangs_is_given_up(
 ) -> None:
     monkeypatch.setattr(crew, "GIVE_UP", 2)
     hanging = "odd_agents:HangsAtOnce"
-    evaluate(order(hanging, "greedy", games=70, limit=0.8), tmp_path, COMMAND)
-    rows = rows_of(tmp_path)
+    evaluate(order(hanging, "greedy", games=70, limit=0.8), tmp_path / "one", COMMAND)
+    evaluate(order(hanging, "greedy", games=70, limit=0.8), tmp_path / "two", COMMAND, workers=2)
+    rows = rows_of(tmp_path / "one")
+    assert rows_of(tmp_path / "two") == rows
     assert {row.ended for row in rows[hanging]} == {"timeout"}
     reasons = [row.reason for row in rows[hanging]]
-    assert reasons[:2] == [f"{hanging}: no answer within 0.8 s"] * 2
+    silent = f"{hanging}: no answer within 0.8 s"
     given_up = f"{hanging}: not asked any more, it hung or died in 2 games of a chunk"
-    assert set(reasons[2:]) == {given_up}
+    chunks = [c for c in read_manifest(tmp_path / "one").chunks() if c.cell.agent == hanging]
+    expected = [silent if i < 2 else given_up for c in chunks for i in range(c.count)]
+    assert len(chunks) > 1
+    assert reasons == expected
     assert {row.ended for row in rows["greedy"]} <= {"won", "stuck"}
 
 

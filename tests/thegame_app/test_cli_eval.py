@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import tempfile
 from itertools import pairwise
 from pathlib import Path
@@ -198,6 +199,18 @@ def test_the_report_is_made_from_the_games(
     assert [cell["games"] for cell in document["cells"]] == [40] * 4
     text = printed(capsys, "report", str(run_dir))
     assert "3 players, official, memory on, talk none, starter seat0" in text
+
+
+def test_the_report_says_that_a_run_is_partial(
+    run_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    partial = tmp_path / "partial"
+    shutil.copytree(run_dir, partial)
+    chunk = next(iter(read_manifest(partial).chunks()))
+    chunk.rows_path(partial).unlink()
+    assert run(["report", str(partial)]) == 0
+    wanted = f"the run is partial, {chunk.count} games are still to be played"
+    assert wanted in capsys.readouterr().err
 
 
 def test_a_report_of_nothing_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

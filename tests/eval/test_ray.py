@@ -24,7 +24,7 @@ def rows_of(run_dir: Path) -> dict[str, bytes]:
 @pytest.mark.long
 @needs_ray
 def test_a_node_that_dies_in_mid_run_changes_no_game(tmp_path: Path) -> None:
-    local, spread = tmp_path / "local", tmp_path / "spread"
+    local, spread, count = tmp_path / "local", tmp_path / "spread", tmp_path / "count"
     agents, games = "odd_agents:Slow,random", 640
     command = [sys.executable, "-m", "thegame_app", "eval", "--agents", agents]
     command += ["--players", "3", "--games", str(games), "--out"]
@@ -32,7 +32,7 @@ def test_a_node_that_dies_in_mid_run_changes_no_game(tmp_path: Path) -> None:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     environment["ODD_PAUSE"] = "0.0005"
     subprocess.run([*command, str(local)], env=environment, check=True, capture_output=True)
-    script = [sys.executable, str(HERE / "two_ray_nodes.py"), str(spread)]
+    script = [sys.executable, str(HERE / "two_ray_nodes.py"), str(spread), str(count)]
     done = subprocess.run(
         [*script, *command, str(spread)],
         env=environment,
@@ -42,7 +42,7 @@ def test_a_node_that_dies_in_mid_run_changes_no_game(tmp_path: Path) -> None:
         timeout=540,
     )
     assert done.returncode == 0, done.stderr
-    stored, chunks = int(done.stdout.split()[0]), len(list(read_manifest(spread).chunks()))
+    stored, chunks = int(count.read_text()), len(list(read_manifest(spread).chunks()))
     assert stored < chunks == 40
     assert rows_of(spread) == rows_of(local)
 

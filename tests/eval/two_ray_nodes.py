@@ -1,8 +1,9 @@
 """Plays a run on a Ray cluster of two nodes and kills one of them in mid-run (see test_ray.py).
 
-    python two_ray_nodes.py RUN_DIR COMMAND ...
+    python two_ray_nodes.py RUN_DIR COUNT_FILE COMMAND ...
 
-The command is given `--ray ADDRESS`. Prints how many chunks were stored when the node was killed.
+The command is given `--ray ADDRESS`. Writes into COUNT_FILE how many chunks were stored when the
+node was killed (Ray prints on stdout what it likes).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ STORED = 3
 """Chunks after which the node is killed, as soon as both nodes are seen at work."""
 
 
-def main(run_dir: Path, command: list[str]) -> int:
+def main(run_dir: Path, count_file: Path, command: list[str]) -> int:
     logging.disable(logging.CRITICAL)
     node = {"num_cpus": 1, "object_store_memory": MEMORY, "include_dashboard": False}
     cluster = Cluster(initialize_head=True, head_node_args=node)
@@ -35,7 +36,7 @@ def main(run_dir: Path, command: list[str]) -> int:
                 return played.returncode or 1
             time.sleep(0.02)
         cluster.remove_node(second, allow_graceful=False)
-        print(stored(run_dir), flush=True)
+        count_file.write_text(str(stored(run_dir)))
         return played.wait()
     finally:
         ray.shutdown()
@@ -47,4 +48,4 @@ def stored(run_dir: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))
+    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]))

@@ -56,7 +56,7 @@ def make(
     if not isinstance(most, int) or most < 1:
         raise ValueError(f"afterstate: most must be a whole number from 1 up, not {most!r}")
     arrays, _ = load_weights(path_for(KIND, weights, table), KIND, VERSION)
-    value = TurnValue(parameters(table), ValueModel(arrays).predict, utility_of(utility), most)
+    value = TurnValue(parameters(table), ValueModel(arrays), utility_of(utility), most)
     given = [weights] if weights else []
     given += [f"utility={utility}"] * (utility != "blend") + [f"most={most}"] * (most != 40)
     return AfterstateAgent("afterstate" + (":" + ",".join(given) if given else ""), value)

@@ -13,16 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from agents.plans import N_DEPTH, N_HI, N_LO
-from thegame_env.cards import (
-    beyond,
-    bit_hi,
-    bit_lo,
-    count,
-    first,
-    mirrored,
-    window,
-)
-from thegame_env.compiled import inlined, kernel
+from thegame_env.cards import beyond, count, mirrored, shifted, window
+from thegame_env.compiled import inlined, kernel, lowest_bit
 from thegame_env.layout import (
     P_CARDS,
     P_EMPTY,
@@ -63,96 +55,157 @@ SIZE = N_PILES * PILE + CARDS + SHARED
 """Length of the vector: four pile blocks, the cards, the shared facts."""
 
 
-@inlined
-def _fit(card, up1, up2, down1, down2, trick):
-    """Bucket of the smallest gap of a card; up1 and down1 are the piles with less room."""
-    if card in (up1 - trick, up2 - trick, down1 + trick, down2 + trick):
-        return 0
-    gap = 1_000
-    if card > up1:
-        gap = card - up1
-    elif card > up2:
-        gap = card - up2
-    if card < down1:
-        gap = min(gap, down1 - card)
-    elif card < down2:
-        gap = min(gap, down2 - card)
-    for bucket in range(len(FIT_EDGES)):
-        if gap <= FIT_EDGES[bucket]:
-            return bucket + 1
-    return FITS - 1
+# Offsets of a pile's block.
+OWN, UNSEEN, PAIRS, BACK = 0, W, 2 * W, 3 * W
+BACK_UNSEEN = BACK + BEHIND
+ROOM = BACK_UNSEEN + BEHIND
+OWN_BEYOND, UNSEEN_BEYOND = ROOM + 1, ROOM + 2
+TALK = ROOM + 3
+MOVED = TALK + 2 * (MAX_SEATS - 1)
+_AHEAD = (1 << W) - 1
+
+
+def _within() -> np.ndarray:
+    """Cards at a gap of at most each edge from each top: int64[2, 102, edges, 2], bits by index."""
+    table = np.zeros((2, MAX_CARDS + 4, len(FIT_EDGES), 2), np.int64)
+    for top in range(1, MAX_CARDS + 4):
+        for e, edge in enumerate(FIT_EDGES):
+            for direction, cards in enumerate(
+                (range(top + 1, top + edge + 1), range(top - edge, top))
+            ):
+                for index in (card - 2 for card in cards if 2 <= card < MAX_CARDS + 2):
+                    table[direction, top, e, index // WORD] |= 1 << (index % WORD)
+    return table
+
+
+_WITHIN = _within()
 
 
 @inlined
-def _add_fits(lo, hi, tops, trick, scale, out, at):
-    up1, up2 = max(tops[0], tops[1]), min(tops[0], tops[1])
-    down1, down2 = min(tops[2], tops[3]), max(tops[2], tops[3])
-    while lo | hi:
-        index = first(lo, hi)
-        lo &= ~bit_lo(index)
-        hi &= ~bit_hi(index)
-        out[at + _fit(index + 2, up1, up2, down1, down2, trick)] += np.float32(scale)
+def _bit_of(card, word):
+    """The bit of a card in the word (0 or 1) of a set; 0 where it does not exist."""
+    index = card - 2 - word * WORD
+    return 1 << index if 0 <= index < WORD else 0
 
 
 @inlined
-def _shift(lo, hi, start):
-    return window(lo, hi, start) if start >= 0 else lo << -start
+def _write_fits(lo, hi, unseen_lo, unseen_hi, node, trick, out, at):
+    """Cards of the hand and unseen ones in buckets of their smallest gap on any pile."""
+    up1, up2, down1, down2 = node[0], node[1], node[2], node[3]
+    near_lo = _bit_of(up1 - trick, 0) | _bit_of(up2 - trick, 0)
+    near_lo |= _bit_of(down1 + trick, 0) | _bit_of(down2 + trick, 0)
+    near_hi = _bit_of(up1 - trick, 1) | _bit_of(up2 - trick, 1)
+    near_hi |= _bit_of(down1 + trick, 1) | _bit_of(down2 + trick, 1)
+    own, unseen = count(lo & near_lo, hi & near_hi), count(unseen_lo & near_lo, unseen_hi & near_hi)
+    out[at] = np.float32(own * 0.125)
+    out[at + FITS] = np.float32(unseen * 0.0625)
+    for e in range(len(FIT_EDGES)):
+        near_lo |= _WITHIN[0, up1, e, 0] | _WITHIN[0, up2, e, 0]
+        near_lo |= _WITHIN[1, down1, e, 0] | _WITHIN[1, down2, e, 0]
+        near_hi |= _WITHIN[0, up1, e, 1] | _WITHIN[0, up2, e, 1]
+        near_hi |= _WITHIN[1, down1, e, 1] | _WITHIN[1, down2, e, 1]
+        now = count(lo & near_lo, hi & near_hi)
+        now_unseen = count(unseen_lo & near_lo, unseen_hi & near_hi)
+        out[at + e + 1] = np.float32((now - own) * 0.125)
+        out[at + FITS + e + 1] = np.float32((now_unseen - unseen) * 0.0625)
+        own, unseen = now, now_unseen
+    out[at + FITS - 1] = np.float32((count(lo, hi) - own) * 0.125)
+    out[at + 2 * FITS - 1] = np.float32((count(unseen_lo, unseen_hi) - unseen) * 0.0625)
+
+
+@inlined
+def pile_words(top, hand_lo, hand_hi, lo, hi, p):
+    """What a pile sees, as bits: own cards, unseen ones and live pairs ahead, own, unseen behind.
+
+    All cards and tops are given in the pile's own direction.
+    """
+    trick = p[P_TRICK]
+    back, back_unseen = shifted(hand_lo, hand_hi, top - trick - 2), shifted(lo, hi, top - trick - 2)
+    alive = back | back_unseen
+    behind = (1 << min(trick, BEHIND)) - 1
+    return (
+        window(hand_lo, hand_hi, top - 1) & _AHEAD,
+        window(lo, hi, top - 1) & _AHEAD,
+        (alive >> (trick + 1)) & (alive >> 1) & _AHEAD,
+        back & behind,
+        back_unseen & behind,
+    )
+
+
+@inlined
+def pile_counts(top, hand_lo, hand_hi, lo, hi, p):
+    """Room of a pile, own and unseen cards beyond its top, each as a share."""
+    cards = p[P_CARDS]
+    mask_lo, mask_hi = beyond(0, top, cards)
+    return (
+        np.float32((cards + 1 - top) / cards),
+        np.float32(count(hand_lo & mask_lo, hand_hi & mask_hi) / p[P_HAND]),
+        np.float32(count(lo & mask_lo, hi & mask_hi) / cards),
+    )
+
+
+@inlined
+def _write_word(word, out, at):
+    while word:
+        out[at + lowest_bit(word)] = np.float32(1.0)
+        word &= word - 1
 
 
 @inlined
 def _write_pile(row, pile, top, before, hand_lo, hand_hi, lo, hi, p, out, at):
     """Write one pile's block; all cards and tops are given in the pile's own direction."""
-    cards, trick = p[P_CARDS], p[P_TRICK]
-    ahead, unseen = window(hand_lo, hand_hi, top - 1), window(lo, hi, top - 1)
-    back = _shift(hand_lo, hand_hi, top - trick - 2)
-    back_unseen = _shift(lo, hi, top - trick - 2)
-    alive = back | back_unseen
-    pairs = (alive >> (trick + 1)) & (alive >> 1)
-    for i in range(W):
-        out[at + i] = np.float32((ahead >> i) & 1)
-        out[at + W + i] = np.float32((unseen >> i) & 1)
-        out[at + 2 * W + i] = np.float32((pairs >> i) & 1)
-    at += 3 * W
-    for i in range(min(trick, BEHIND)):
-        out[at + i] = np.float32((back >> i) & 1)
-        out[at + BEHIND + i] = np.float32((back_unseen >> i) & 1)
-    at += 2 * BEHIND
-    mask_lo, mask_hi = beyond(0, top, cards)
-    out[at] = np.float32((cards + 1 - top) / cards)
-    out[at + 1] = np.float32(count(hand_lo & mask_lo, hand_hi & mask_hi) / p[P_HAND])
-    out[at + 2] = np.float32(count(lo & mask_lo, hi & mask_hi) / cards)
-    at += 3
+    own, unseen, pairs, back, back_unseen = pile_words(top, hand_lo, hand_hi, lo, hi, p)
+    _write_word(own, out, at + OWN)
+    _write_word(unseen, out, at + UNSEEN)
+    _write_word(pairs, out, at + PAIRS)
+    _write_word(back, out, at + BACK)
+    _write_word(back_unseen, out, at + BACK_UNSEEN)
+    counts = pile_counts(top, hand_lo, hand_hi, lo, hi, p)
+    out[at + ROOM], out[at + OWN_BEYOND], out[at + UNSEEN_BEYOND] = counts
     for offset in range(MAX_SEATS - 1):
         level = (row[V_TALK + offset] >> (2 * pile)) & 3
-        out[at + offset] = np.float32(level > 0)
-        out[at + MAX_SEATS - 1 + offset] = np.float32(level > 1)
-    at += 2 * (MAX_SEATS - 1)
+        out[at + TALK + offset] = np.float32(level > 0)
+        out[at + TALK + MAX_SEATS - 1 + offset] = np.float32(level > 1)
     if p[P_TALK] != TALK_NONE:
-        out[at] = np.float32(top != before)
-        out[at + 1] = np.float32((top - before) / 10.0)
+        out[at + MOVED] = np.float32(top != before)
+        out[at + MOVED + 1] = np.float32((top - before) / 10.0)
+
+
+@inlined
+def frame_of(node, cards):
+    """The canonical frame: `(swap, pile 0, 1, 2, 3)`, the pile that stands in each place.
+
+    `swap` is 1 where the descending piles have more room and so come first, else 0.
+    """
+    swap = node[2] + node[3] - 4 > 2 * (cards + 1) - node[0] - node[1]
+    up, down = (0 if node[0] <= node[1] else 1), (2 if node[2] >= node[3] else 3)
+    if swap:
+        return 1, down, 5 - down, up, 1 - up
+    return 0, up, 1 - up, down, 5 - down
+
+
+@inlined
+def unseen_of(row, p):
+    """The unseen cards; none where the seat does not remember."""
+    if p[P_MEMORY]:
+        return row[V_UNSEEN], row[V_UNSEEN + 1]
+    return 0, 0
 
 
 @kernel
 def features_into(row, node, p, out):
     """Write the features of the afterstate `node` of the view `row` into `out` (float32[SIZE])."""
-    cards, trick = p[P_CARDS], p[P_TRICK]
+    cards = p[P_CARDS]
     out[:] = np.float32(0.0)
     lo, hi = node[N_LO], node[N_HI]
-    unseen_lo = row[V_UNSEEN] if p[P_MEMORY] else 0
-    unseen_hi = row[V_UNSEEN + 1] if p[P_MEMORY] else 0
+    unseen_lo, unseen_hi = unseen_of(row, p)
     mirror_lo, mirror_hi = mirrored(lo, hi, cards)
     mirror_unseen_lo, mirror_unseen_hi = mirrored(unseen_lo, unseen_hi, cards)
     flip = cards + 3
-    room_up = 2 * (cards + 1) - node[0] - node[1]
-    room_down = node[2] + node[3] - 4
-    swap = room_down > room_up
+    frame = frame_of(node, cards)
     for k in range(N_PILES):
-        falling = (k >= 2) != swap
-        a = 2 if falling else 0
-        nearer = node[a] >= node[a + 1] if falling else node[a] <= node[a + 1]
-        pile = a + (k & 1 if nearer else 1 - (k & 1))
-        at = k * PILE
-        if falling:
+        pile, at = frame[k + 1], k * PILE
+        if pile >= 2:
             top, before = flip - node[pile], flip - row[V_TOPS + pile]
             _write_pile(
                 row, pile, top, before, mirror_lo, mirror_hi, mirror_unseen_lo, mirror_unseen_hi,
@@ -162,24 +215,29 @@ def features_into(row, node, p, out):
             top, before = node[pile], row[V_TOPS + pile]
             _write_pile(row, pile, top, before, lo, hi, unseen_lo, unseen_hi, p, out, at)
     at = N_PILES * PILE
-    tops = (node[0], node[1], node[2], node[3])
-    fits = at + CARDS
-    _add_fits(lo, hi, tops, trick, 1.0 / 8.0, out, fits)
-    _add_fits(unseen_lo, unseen_hi, tops, trick, 1.0 / 16.0, out, fits + FITS)
-    if swap:
+    if frame[0]:
         lo, hi, unseen_lo, unseen_hi = mirror_lo, mirror_hi, mirror_unseen_lo, mirror_unseen_hi
-    for i in range(min(cards, WORD)):
-        out[at + i] = np.float32((lo >> i) & 1)
-        out[at + MAX_CARDS + i] = np.float32((unseen_lo >> i) & 1)
-    for i in range(max(cards - WORD, 0)):
-        out[at + WORD + i] = np.float32((hi >> i) & 1)
-        out[at + MAX_CARDS + WORD + i] = np.float32((unseen_hi >> i) & 1)
-    _write_shared(row, node, p, count(lo, hi), out, fits + 2 * FITS)
+    _write_word(lo, out, at)
+    _write_word(hi, out, at + WORD)
+    _write_word(unseen_lo, out, at + MAX_CARDS)
+    _write_word(unseen_hi, out, at + MAX_CARDS + WORD)
+    write_shared(row, node, p, out, at + CARDS)
+
+
+@kernel
+def features_of(rows, turns, states, p, out):
+    """Write the features of afterstates states[i] of the views rows[turns[i]] into out[i]."""
+    for i in range(turns.shape[0]):
+        features_into(rows[turns[i]], states[i], p, out[i])
 
 
 @inlined
-def _write_shared(row, node, p, held, out, at):
-    cards, depth = p[P_CARDS], node[N_DEPTH]
+def write_shared(row, node, p, out, at):
+    """Write the facts that no pile owns (float32[SHARED]) into `out` from `at` on."""
+    cards, depth, held = p[P_CARDS], node[N_DEPTH], count(node[N_LO], node[N_HI])
+    unseen_lo, unseen_hi = unseen_of(row, p)
+    _write_fits(node[N_LO], node[N_HI], unseen_lo, unseen_hi, node, p[P_TRICK], out, at)
+    at += 2 * FITS
     out[at] = np.float32(held / 8.0)
     out[at + 1] = np.float32(row[V_DECK] / cards)
     out[at + 2] = np.float32((row[V_LEFT] - depth) / cards)

@@ -1,4 +1,4 @@
-"""The plans of many turns at once, with their afterstates' features, for one batched value."""
+"""The plans of many turns at once, with their afterstates, for one batched value."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agents.afterstate_features import SIZE, features_into
 from agents.plans import (
     N_DEPTH,
+    STATE,
     Workspace,
     first_action,
     longest_plan,
@@ -28,7 +28,7 @@ OPEN, WINS, DEAD = 0, 1, 2
 @kernel
 def fill_candidates(
     rows, p, most, branch, reach, nodes, slots, stamp, kept, keys,
-    starts, kinds, left, lengths, actions, features,
+    starts, kinds, left, lengths, actions, states,
 ):  # fmt: skip
     """Enumerate and describe the plans of every view; see `Candidates` for the outputs."""
     total = 0
@@ -45,7 +45,8 @@ def fill_candidates(
             if not complete:
                 lengths[total] = max(node[N_DEPTH], 1)
                 actions[total, 0] = first_action(p, nodes, kept[k])
-            features_into(row, node, p, features[total])
+            for column in range(STATE):
+                states[total, column] = node[column]
             total += 1
     starts[rows.shape[0]] = total
     return total
@@ -82,7 +83,7 @@ class Candidates:
         left: int64[total], cards left after the plan.
         lengths: int64[total], actions of the plan.
         actions: int64[total, hand + 1], the actions, END_TURN last where it is needed.
-        features: float32[total, SIZE].
+        states: int64[total, STATE], the afterstates (see `agents.plans`).
     """
 
     starts: npt.NDArray[np.int64]
@@ -90,7 +91,7 @@ class Candidates:
     left: npt.NDArray[np.int64]
     lengths: npt.NDArray[np.int64]
     actions: npt.NDArray[np.int64]
-    features: npt.NDArray[np.float32]
+    states: npt.NDArray[np.int64]
 
 
 class Planner:
@@ -117,7 +118,7 @@ class Planner:
         self._left = np.zeros(room, np.int64)
         self._lengths = np.zeros(room, np.int64)
         self._actions = np.zeros((room, longest_plan(self.p)), np.int64)
-        self._features = np.zeros((room, SIZE), np.float32)
+        self._states = np.zeros((room, STATE), np.int64)
 
     def candidates(self, rows: npt.NDArray[np.int64]) -> Candidates:
         """The plans of every view row (int64[n, VIEW_ROW]); valid until the next call."""
@@ -125,7 +126,7 @@ class Planner:
             self._grow(len(rows))
         total = fill_candidates(
             rows, self.p, self.most, self.branch, self.reach, *self._work.arrays, self._starts,
-            self._kinds, self._left, self._lengths, self._actions, self._features,
+            self._kinds, self._left, self._lengths, self._actions, self._states,
         )  # fmt: skip
         return Candidates(
             self._starts[: len(rows) + 1],
@@ -133,5 +134,5 @@ class Planner:
             self._left[:total],
             self._lengths[:total],
             self._actions[:total],
-            self._features[:total],
+            self._states[:total],
         )

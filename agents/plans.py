@@ -29,6 +29,8 @@ Int64 = npt.NDArray[np.int64]
 N_TOPS, N_LO, N_HI, N_MOVED, N_DEPTH, N_PARENT, N_ACTION, N_CHILDREN = 0, 4, 5, 6, 7, 8, 9, 10
 """Columns of a node: the afterstate, its net movement and cards laid, and how it was reached."""
 NODE = 11
+STATE = N_DEPTH + 1
+"""Leading columns of a node that tell the afterstate itself."""
 MAX_NODES = 4096
 MAX_BRANCH = 16
 _SLOTS = 4 * MAX_NODES

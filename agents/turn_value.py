@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.candidates import DEAD, OPEN, Candidates, Planner, best_of_each, play_plans
+from agents.candidates import OPEN, Candidates, Planner, best_of_each, play_plans
 from agents.value_bins import BIN_OF
+from agents.value_model import ValueModel
 from thegame_env.engine import Engine
 from thegame_env.layout import LEFT, P_TALK, PLAYING, STATUS, TALK_NONE
 from thegame_env.rules import Table
 
 Floats = npt.NDArray[np.float32]
 Int64 = npt.NDArray[np.int64]
-Predict = Callable[[Floats], Floats]
-"""Features float32[n, SIZE] -> probabilities of the bins of cards left, float32[n, BINS]."""
 
 
 @dataclass(slots=True)
@@ -42,24 +40,23 @@ class TurnValue:
 
     Args:
         p: Parameter row of the table.
-        predict: The learned value.
+        model: The learned value; may be replaced between calls.
         utility: Worth of every bin of cards left, float32[BINS].
         most: Plans valued a turn.
     """
 
-    def __init__(self, p: Int64, predict: Predict, utility: Floats, most: int = 40) -> None:
+    def __init__(self, p: Int64, model: ValueModel, utility: Floats, most: int = 40) -> None:
         self.planner = Planner(p, most)
-        self.predict, self.utility = predict, utility
+        self.model, self.utility = model, utility
 
     def choose(self, rows: Int64) -> Choice:
         """The valued plans of the view rows int64[n, VIEW_ROW]; valid until the next call."""
         plans = self.planner.candidates(rows)
-        chances = self.predict(plans.features)
+        chances = self.model.predict_plans(rows, plans.starts, plans.states, self.planner.p)
         closed = plans.kinds != OPEN
         chances[closed] = 0.0
         chances[closed, BIN_OF[plans.left[closed]]] = 1.0
         utility = chances @ self.utility
-        utility[plans.kinds == DEAD] -= 1.0
         best = np.empty(len(rows), np.int64)
         best_of_each(utility, plans.starts, best)
         return Choice(plans, chances, utility, best)

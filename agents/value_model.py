@@ -8,10 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.afterstate_features import CARDS, PILE, SHARED
+from agents.first_layer import Sums, first_layer
 from agents.value_bins import BINS
 from thegame_env.rules import N_PILES
 
 Floats = npt.NDArray[np.float32]
+Int64 = npt.NDArray[np.int64]
 LAYERS = ("pile", "cards", "body", "deep", "head")
 
 
@@ -38,6 +40,8 @@ class ValueModel:
             for name in LAYERS
         }
         self._check()
+        self._sums = Sums(len(self._layers["pile"][1]), len(self._layers["cards"][1]))
+        self._encoded: Floats = np.zeros((0, 0), np.float32)
 
     def _check(self) -> None:
         widths = {name: weight.shape for name, (weight, _) in self._layers.items()}
@@ -68,10 +72,34 @@ class ValueModel:
         cards = features[:, N_PILES * PILE : N_PILES * PILE + CARDS]
         encoded = np.maximum(self._layer("pile", piles), 0.0).reshape(n, -1)
         seen = np.maximum(self._layer("cards", cards), 0.0)
-        joined = np.concatenate([encoded, seen, features[:, N_PILES * PILE + CARDS :]], axis=1)
-        hidden = np.maximum(self._layer("body", joined), 0.0)
-        logits = self._layer("head", np.maximum(self._layer("deep", hidden), 0.0))
+        shared = features[:, N_PILES * PILE + CARDS :]
+        return self._body(np.concatenate([encoded, seen, shared], axis=1))
+
+    def predict_plans(self, rows: Int64, starts: Int64, states: Int64, p: Int64) -> Floats:
+        """The same for the plans of n turns, without their feature vectors (see `first_layer`).
+
+        Args:
+            rows: int64[n, VIEW_ROW], views of the acting seats.
+            starts: int64[n + 1]; the plans of turn i are starts[i]..starts[i + 1].
+            states: int64[total, STATE], their afterstates.
+            p: Parameter row of the table.
+        """
+        if len(states) > len(self._encoded):
+            width = self._layers["body"][0].shape[0]
+            self._encoded = np.zeros((len(states), width), np.float32)
+        encoded = self._encoded[: len(states)]
+        first_layer(
+            rows, starts, states, p, *self._layers["pile"], *self._layers["cards"],
+            *self._sums.arrays, encoded,
+        )  # fmt: skip
+        return self._body(encoded)
+
+    def _body(self, encoded: Floats) -> Floats:
+        hidden = self._layer("body", encoded)
+        np.maximum(hidden, 0.0, out=hidden)
+        deep = self._layer("deep", hidden)
+        logits = self._layer("head", np.maximum(deep, 0.0, out=deep))
         logits -= logits.max(axis=1, keepdims=True)
-        chances = np.exp(logits)
+        chances = np.exp(logits, out=logits)
         chances /= chances.sum(axis=1, keepdims=True)
         return chances

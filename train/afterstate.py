@@ -22,13 +22,12 @@ from agents.afterstate import KIND
 from agents.afterstate_features import SIZE, VERSION
 from agents.turn_value import TurnValue
 from agents.value_bins import BINS, utility_of
-from agents.weight_files import save_weights, table_metadata
+from agents.value_model import ValueModel
+from agents.weight_files import load_weights, path_for, save_weights, table_metadata
 from thegame_env.ranges import deal_seed, training_seed
 from thegame_env.rules import Rules, Table
 from train.self_play import SelfPlay
 from train.value_net import ValueNet
-
-Floats = npt.NDArray[np.float32]
 
 
 class AfterstateConfig(BaseModel):
@@ -42,7 +41,10 @@ class AfterstateConfig(BaseModel):
     memory: bool = Field(True, description="Whether seats remember what was played.")
     talk: Literal["none", "avoid", "open"] = Field("none", description="Table talk.")
     utility: Literal["win", "score", "blend"] = Field("blend", description="What play maximises.")
-    minutes: float = Field(15.0, gt=0, description="Wall-clock length of the run.")
+    start: str | None = Field(None, description="Weights to begin with: a shipped name or a path; "
+                              "of another table or talk they save much of the time.")  # fmt: skip
+    minutes: float = Field(15.0, gt=0, description="Length of the run, in minutes of "
+                           "processor time.")  # fmt: skip
     games: int = Field(256, ge=1, description="Games played side by side.")
     most: int = Field(24, ge=1, description="Plans valued a turn.")
     decay: float = Field(0.8, ge=0, le=1, description="Lambda of the returns.")
@@ -76,27 +78,39 @@ class Learner:
         torch.set_num_threads(config.threads)
         self.config = config
         self.net = ValueNet(config.pile_width, config.card_width, config.width, config.depth_width)
+        self.lineage: list[dict[str, Any]] = []
+        if config.start is not None:
+            self._begin_with(config.start)
         self.optimizer = torch.optim.Adam(self.net.parameters(), lr=config.learning_rate)
-        self.features = np.zeros((config.buffer, SIZE), np.float16)
+        self.features = np.zeros((config.buffer, SIZE), np.float32)
         self.targets = np.zeros((config.buffer, BINS), np.float32)
         self.rng = np.random.default_rng(config.seed)
         self.seconds = 0.0
         self.stored = self.fresh = self.games = self.decisions = 0
         self.play = self._self_play(0)
 
+    def _begin_with(self, weights: str) -> None:
+        path = path_for(KIND, weights, self.config.table)
+        arrays, metadata = load_weights(path, KIND, VERSION)
+        before = {key: metadata[key] for key in ("table", "config", "seconds", "games")}
+        self.lineage = [*metadata.get("lineage", []), before]
+        given = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
+        for name, value in self.net.state_dict().items():
+            if name not in given or given[name].shape != value.shape:
+                raise ValueError(f"start: {weights} has another size of network ({name})")
+        self.net.load_state_dict(given)
+
     def _self_play(self, round_: int) -> SelfPlay:
         config = self.config
         seed = training_seed(config.seed * 1_000_003 + round_ * config.games)
         return SelfPlay(
-            config.table, self.predict, utility_of(config.utility), config.games, seed,
+            config.table, self.model(), utility_of(config.utility), config.games, seed,
             config.most, config.decay,
         )  # fmt: skip
 
-    def predict(self, features: Floats) -> Floats:
-        """Probabilities of the bins of cards left, float32[n, BINS]."""
-        with torch.inference_mode():
-            chances: Floats = torch.softmax(self.net(torch.from_numpy(features)), 1).numpy()
-        return chances
+    def model(self) -> ValueModel:
+        """The network as it stands, for play."""
+        return ValueModel({name: value.numpy() for name, value in self.net.state_dict().items()})
 
     @property
     def progress(self) -> float:
@@ -127,7 +141,7 @@ class Learner:
         losses = []
         for _ in range(max(int(self.fresh * config.reuse / config.batch_size), 1)):
             at = self.rng.integers(0, min(self.stored, config.buffer), config.batch_size)
-            inputs = torch.from_numpy(self.features[at].astype(np.float32))
+            inputs = torch.from_numpy(self.features[at])
             logs = torch.log_softmax(self.net(inputs), 1)
             loss = -(torch.from_numpy(self.targets[at]) * logs).sum(1).mean()
             self.optimizer.zero_grad()
@@ -135,6 +149,7 @@ class Learner:
             self.optimizer.step()
             losses.append(loss.item())
         self.fresh = 0
+        self.play.value.model = self.model()
         return float(np.mean(losses))
 
     def save(self, path: Path) -> None:
@@ -167,7 +182,7 @@ class Learner:
 
     def evaluate(self, games: int) -> npt.NDArray[np.int64]:
         """Cards left, int64[games], on development deals."""
-        value = TurnValue(self.play.engine.p, self.predict, utility_of(self.config.utility))
+        value = TurnValue(self.play.engine.p, self.model(), utility_of(self.config.utility))
         seeds = np.full(games, deal_seed("development", 0), np.uint64)
         return value.play(self.config.table, seeds, np.arange(games))
 
@@ -192,15 +207,15 @@ def train(config: AfterstateConfig, out: Path, resume: bool = False, report: Any
             raise ValueError(f"nothing to resume: {checkpoint} does not exist")
         learner.load(checkpoint)
     log = SummaryWriter(str(out / "tensorboard"))
-    saved = told = began = time.monotonic()
-    before = learner.seconds
+    saved = told = time.monotonic()
+    began, before = time.process_time(), learner.seconds
     try:
         while learner.progress < 1.0:
             learner.collect()
             if learner.ready():
                 log.add_scalar("train/cross_entropy", learner.learn(), learner.games)
             now = time.monotonic()
-            learner.seconds = before + now - began
+            learner.seconds = before + time.process_time() - began
             if now - told > 30:
                 told = now
                 report(_tell(learner, log))
@@ -237,6 +252,7 @@ def export(learner: Learner, path: Path) -> Path:
         "config": config.model_dump(),
         "seconds": round(learner.seconds),
         "games": learner.games,
+        "lineage": learner.lineage,
         "development": {
             "games": len(left),
             "win_rate": float(np.mean(left == 0)),

@@ -14,30 +14,30 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from agents.afterstate_features import SIZE
+from agents.afterstate_features import SIZE, features_of
 from agents.candidates import OPEN, play_plans
-from agents.turn_value import Choice, Predict, TurnValue
+from agents.turn_value import Choice, TurnValue
 from agents.value_bins import BIN_OF, BINS
+from agents.value_model import ValueModel
 from thegame_env.compiled import kernel
 from thegame_env.engine import Engine, deal_next
 from thegame_env.layout import LEFT, P_TALK, PLAYING, STATUS, TALK_NONE
 from thegame_env.rules import Table
 
 Floats = npt.NDArray[np.float32]
-Halves = npt.NDArray[np.float16]
 
 
 @dataclass(slots=True)
 class Trace:
     """The decisions of one game so far; `chosen` and `best` are distributions of cards left."""
 
-    features: list[Halves] = field(default_factory=list)
+    features: list[Floats] = field(default_factory=list)
     chosen: list[Floats] = field(default_factory=list)
     best: list[Floats] = field(default_factory=list)
     explored: list[bool] = field(default_factory=list)
 
-    def samples(self, left: int, decay: float) -> tuple[Halves, Floats]:
-        """Features float16[t, SIZE] and lambda-returns float32[t, BINS] of a game's end."""
+    def samples(self, left: int, decay: float) -> tuple[Floats, Floats]:
+        """Features float32[t, SIZE] and lambda-returns float32[t, BINS] of a game's end."""
         targets = np.zeros((len(self.features), BINS), np.float32)
         target = np.zeros(BINS, np.float32)
         target[BIN_OF[left]] = 1.0
@@ -47,7 +47,7 @@ class Trace:
                 target = self.best[t]
             else:
                 target = (1.0 - decay) * self.chosen[t] + decay * target
-        return np.array(self.features, np.float16).reshape(-1, SIZE), targets
+        return np.array(self.features, np.float32).reshape(-1, SIZE), targets
 
 
 @kernel
@@ -63,7 +63,7 @@ class SelfPlay:
 
     Args:
         table: What is played.
-        predict: The value.
+        model: The value at the start; `value.model` is replaced as it learns.
         utility: Worth of every bin, float32[BINS].
         games: B.
         seed: Seed of the deals (slot b has seed + b) and of the exploration.
@@ -74,7 +74,7 @@ class SelfPlay:
     def __init__(
         self,
         table: Table,
-        predict: Predict,
+        model: ValueModel,
         utility: Floats,
         games: int,
         seed: int,
@@ -83,22 +83,23 @@ class SelfPlay:
     ) -> None:
         self.engine = Engine(table, games)
         self.engine.deal(np.uint64(seed) + np.arange(games, dtype=np.uint64))
-        self.value = TurnValue(self.engine.p, predict, utility, most)
+        self.value = TurnValue(self.engine.p, model, utility, most)
         self.rng = np.random.default_rng(seed)
         self.decay = decay
         self.traces = [Trace() for _ in range(games)]
         self.only_first = bool(self.engine.p[P_TALK] != TALK_NONE)
         self.finished: list[int] = []
 
-    def step(self, explore: float) -> list[tuple[Halves, Floats]]:
+    def step(self, explore: float) -> list[tuple[Floats, Floats]]:
         """One decision in every game; the samples of those that ended, which are dealt anew."""
         engine = self.engine
-        choice = self.value.choose(engine.views())
+        views = engine.views()
+        choice = self.value.choose(views)
         picked, plans = choice.best.copy(), choice.plans
         exploring = self.rng.random(len(picked)) < explore
         for b in np.flatnonzero(exploring):
             picked[b] = self.rng.integers(plans.starts[b], plans.starts[b + 1])
-        self._remember(choice, picked, exploring)
+        self._remember(views, choice, picked, exploring)
         play_plans(
             engine.games, engine.decks, engine.p, picked, plans.lengths, plans.actions,
             self.only_first,
@@ -106,18 +107,24 @@ class SelfPlay:
         return self._collect()
 
     def _remember(
-        self, choice: Choice, picked: npt.NDArray[np.int64], exploring: npt.NDArray[np.bool_]
+        self,
+        views: npt.NDArray[np.int64],
+        choice: Choice,
+        picked: npt.NDArray[np.int64],
+        exploring: npt.NDArray[np.bool_],
     ) -> None:
-        features = choice.plans.features[picked].astype(np.float16)
+        turns = np.flatnonzero(choice.plans.kinds[picked] == OPEN)
+        vectors = np.empty((len(turns), SIZE), np.float32)
+        features_of(views, turns, choice.plans.states[picked[turns]], self.engine.p, vectors)
         chosen, best = choice.chances[picked], choice.chances[choice.best]
-        for b in np.flatnonzero(choice.plans.kinds[picked] == OPEN):
+        for i, b in enumerate(turns):
             trace = self.traces[b]
-            trace.features.append(features[b])
+            trace.features.append(vectors[i])
             trace.chosen.append(chosen[b])
             trace.best.append(best[b])
             trace.explored.append(bool(exploring[b]))
 
-    def _collect(self) -> list[tuple[Halves, Floats]]:
+    def _collect(self) -> list[tuple[Floats, Floats]]:
         games = self.engine.games
         samples = []
         for b in np.flatnonzero(games[:, STATUS] != PLAYING):

@@ -9,28 +9,35 @@ import numpy as np
 import pytest
 import torch
 
-from agents.afterstate_features import SIZE
-from agents.candidates import Planner
+from agents.afterstate_features import SIZE, features_of
+from agents.candidates import Candidates, Planner, play_plans
 from agents.play_out import play_games
 from agents.registry import make_agent
 from agents.value_bins import BIN_OF, BINS, LOWEST, utility_of
 from agents.value_model import ValueModel
 from thegame_env.deal import deal
-from thegame_env.engine import parameters
+from thegame_env.engine import Engine, parameters
 from thegame_env.reference import Game
-from thegame_env.rules import Table
+from thegame_env.rules import Rules, Table
 from thegame_env.view import View
 from train.afterstate import AfterstateConfig, train
 from train.self_play import Trace
 from train.value_net import ValueNet
 
 
-def features_of(view: View) -> np.ndarray:
+def all_features(view: View) -> np.ndarray:
     """The features of all plans of a view, each row once (like piles make like rows)."""
-    plans = Planner(parameters(view.table), most=400, branch=16, reach=98).candidates(
-        view.row()[None]
-    )
-    return np.unique(plans.features.round(5), axis=0)
+    p, rows = parameters(view.table), view.row()[None]
+    plans = Planner(p, most=400, branch=16, reach=98).candidates(rows)
+    return np.unique(vectors(rows, plans, p).round(5), axis=0)
+
+
+def vectors(rows: np.ndarray, plans: Candidates, p: np.ndarray) -> np.ndarray:
+    """The feature vectors of all plans."""
+    turns = np.repeat(np.arange(len(rows)), np.diff(plans.starts))
+    out = np.empty((len(turns), SIZE), np.float32)
+    features_of(rows, turns, plans.states, p, out)
+    return out
 
 
 def middle_of(players: int, seed: int) -> View:
@@ -56,7 +63,7 @@ def test_mirror_and_swapped_piles_are_one_input(seed: int) -> None:
         seen=frozenset(map(mirror, view.seen or ())),
     )
     for other in (swapped, mirrored):
-        np.testing.assert_array_equal(features_of(view), features_of(other))
+        np.testing.assert_array_equal(all_features(view), all_features(other))
 
 
 def test_lambda_returns_by_hand() -> None:
@@ -95,6 +102,32 @@ def test_numpy_equals_torch() -> None:
     with torch.inference_mode():
         wanted = torch.softmax(net(torch.from_numpy(features)), 1).numpy()
     np.testing.assert_allclose(model.predict(features), wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        Table(),
+        Table(Rules.parse("profi"), 5, memory=False, talk="avoid"),
+        Table(Rules.parse("small-hands"), 2, talk="open"),
+        Table(Rules.parse("custom/cards:40/hand_sizes:4-4-4-4-4/trick:5"), 3, talk="open"),
+    ],
+    ids=str,
+)
+def test_sums_of_weight_rows_equal_the_feature_vectors(table: Table) -> None:
+    torch.manual_seed(2)
+    model = ValueModel({name: value.numpy() for name, value in ValueNet().state_dict().items()})
+    engine, rng = Engine(table, 12), np.random.default_rng(2)
+    engine.deal(np.arange(12))
+    planner = Planner(engine.p)
+    for _ in range(40):
+        rows = engine.views()
+        plans = planner.candidates(rows)
+        wanted = model.predict(vectors(rows, plans, engine.p))
+        got = model.predict_plans(rows, plans.starts, plans.states, engine.p)
+        np.testing.assert_allclose(got, wanted, atol=1e-6)
+        picked = rng.integers(plans.starts[:-1], plans.starts[1:])
+        play_plans(engine.games, engine.decks, engine.p, picked, plans.lengths, plans.actions, True)
 
 
 def test_a_run_exports_an_agent_and_resumes(tmp_path: Path) -> None:

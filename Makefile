@@ -5,9 +5,11 @@ BIN := $(VENV)/bin
 EXTRAS ?= train,dev
 comma := ,
 STAMP := $(VENV)/.installed-$(subst $(comma),-,$(EXTRAS))
+LOCALE := thegame_app/locale
+KEYWORDS := N_ lang Refusal plural:1,2
 POSITION ?= up=23,40 down=77,60 hand=12,30,44,54,67,88 others=6,6,6,6 deck=38
 
-.PHONY: help install demo test test-long fmt lint type check bench results clean
+.PHONY: help install demo test test-browser test-long fmt lint type check bench results messages clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -25,8 +27,12 @@ demo: install  ## Train an agent for two and a half minutes, compare it with oth
 	$(BIN)/thegame eval --players 5 --games 2000 --agents random,greedy,ppo:runs/demo/policy
 	$(BIN)/thegame hint "$(POSITION)"
 
-test: install  ## The default tests (under two minutes)
+test: install  ## The default tests (some two minutes)
 	$(BIN)/pytest -n 2
+	@echo "Left out: the page in a real browser (make test-browser) and the long tier (make test-long)."
+
+test-browser: install  ## The page in a real browser (Debian: apt-get install chromium)
+	$(BIN)/pytest tests/browser -m browser -rs
 
 test-long: install  ## The long tier: every step of 100,000 games and the like
 	$(BIN)/pytest -m long -n 2
@@ -48,6 +54,14 @@ bench: install  ## Speeds on this machine, beside other libraries where they are
 
 results: install  ## Play the runs behind the README's tables and write them anew
 	$(BIN)/python -m benchmarks.results
+
+messages: install  ## Collect the messages for translation, and compile the catalogues
+	$(BIN)/pybabel -q extract -F babel.cfg $(KEYWORDS:%=-k %) --omit-header --no-location --sort-output \
+		-o $(LOCALE)/thegame.pot thegame_app
+	$(BIN)/pybabel -q update -D thegame -i $(LOCALE)/thegame.pot -d $(LOCALE) --no-fuzzy-matching \
+		--ignore-obsolete --ignore-pot-creation-date
+	$(BIN)/pybabel -q compile -D thegame -d $(LOCALE)
+	rm $(LOCALE)/thegame.pot
 
 check: lint type test  ## Before every commit
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from agents.plans import N_DEPTH, N_HI, N_LO
 from thegame_env.cards import beyond, count, mirrored, shifted, window
-from thegame_env.compiled import inlined, kernel, lowest_bit
+from thegame_env.compiled import inlined, kernel, lowest_bit, popcount
 from thegame_env.layout import (
     P_CARDS,
     P_EMPTY,
@@ -37,14 +37,16 @@ from thegame_env.layout import (
 )
 from thegame_env.rules import MAX_CARDS, MAX_SEATS, N_PILES
 
-VERSION = 1
+VERSION = 2
 """Raised whenever a feature changes: weights name the version they were trained on."""
 W = 40
 BEHIND = 10
-PILE = 3 * W + 2 * BEHIND + 3 + 2 * (MAX_SEATS - 1) + 2
+FAR_PAIRS = 50
+PILE = 3 * W + 2 * BEHIND + 3 + 2 * (MAX_SEATS - 1) + 2 + W + 1
 """Per pile: hand, unseen and live trick pairs at gaps 1..W; hand and unseen behind the top down to
 the trick; room, own and unseen cards beyond; talk (step, trick) by offset, and since the talk was
-heard: moved or not, by how much."""
+heard: moved or not, by how much; trick pairs in the hand at gaps 1..W; live pairs up to gap
+W + FAR_PAIRS in sixteenths."""
 CARDS = 2 * MAX_CARDS
 """Hand and unseen cards, in the canonical frame."""
 FIT_EDGES = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 98)
@@ -62,7 +64,10 @@ ROOM = BACK_UNSEEN + BEHIND
 OWN_BEYOND, UNSEEN_BEYOND = ROOM + 1, ROOM + 2
 TALK = ROOM + 3
 MOVED = TALK + 2 * (MAX_SEATS - 1)
+OWN_PAIRS = MOVED + 2
+PAIRS_BEYOND = OWN_PAIRS + W
 _AHEAD = (1 << W) - 1
+_FAR = (1 << FAR_PAIRS) - 1
 
 
 def _within() -> np.ndarray:
@@ -115,20 +120,27 @@ def _write_fits(lo, hi, unseen_lo, unseen_hi, node, trick, out, at):
 
 @inlined
 def pile_words(top, hand_lo, hand_hi, lo, hi, p):
-    """What a pile sees, as bits: own cards, unseen ones and live pairs ahead, own, unseen behind.
+    """What a pile sees, all cards and tops given in its own direction.
 
-    All cards and tops are given in the pile's own direction.
+    Returns `(own, unseen, pairs, back, back_unseen, own_pairs, far_pairs)`: own cards, unseen ones
+    and live pairs ahead, own and unseen cards behind, pairs in the hand ahead, each as bits; and
+    the number of live pairs further ahead.
     """
     trick = p[P_TRICK]
     back, back_unseen = shifted(hand_lo, hand_hi, top - trick - 2), shifted(lo, hi, top - trick - 2)
     alive = back | back_unseen
     behind = (1 << min(trick, BEHIND)) - 1
+    start = top + W - trick - 2
+    far = window(hand_lo, hand_hi, start) | window(lo, hi, start) if start >= 0 else 0
+    far_pairs = (far >> (trick + 1)) & (far >> 1) & _FAR
     return (
         window(hand_lo, hand_hi, top - 1) & _AHEAD,
         window(lo, hi, top - 1) & _AHEAD,
         (alive >> (trick + 1)) & (alive >> 1) & _AHEAD,
         back & behind,
         back_unseen & behind,
+        (back >> (trick + 1)) & (back >> 1) & _AHEAD,
+        popcount(far_pairs),
     )
 
 
@@ -154,12 +166,16 @@ def _write_word(word, out, at):
 @inlined
 def _write_pile(row, pile, top, before, hand_lo, hand_hi, lo, hi, p, out, at):
     """Write one pile's block; all cards and tops are given in the pile's own direction."""
-    own, unseen, pairs, back, back_unseen = pile_words(top, hand_lo, hand_hi, lo, hi, p)
+    own, unseen, pairs, back, back_unseen, own_pairs, far_pairs = pile_words(
+        top, hand_lo, hand_hi, lo, hi, p
+    )
     _write_word(own, out, at + OWN)
     _write_word(unseen, out, at + UNSEEN)
     _write_word(pairs, out, at + PAIRS)
     _write_word(back, out, at + BACK)
     _write_word(back_unseen, out, at + BACK_UNSEEN)
+    _write_word(own_pairs, out, at + OWN_PAIRS)
+    out[at + PAIRS_BEYOND] = np.float32((popcount(pairs) + far_pairs) * 0.0625)
     counts = pile_counts(top, hand_lo, hand_hi, lo, hi, p)
     out[at + ROOM], out[at + OWN_BEYOND], out[at + UNSEEN_BEYOND] = counts
     for offset in range(MAX_SEATS - 1):

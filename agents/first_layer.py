@@ -17,7 +17,9 @@ from agents.afterstate_features import (
     MOVED,
     OWN,
     OWN_BEYOND,
+    OWN_PAIRS,
     PAIRS,
+    PAIRS_BEYOND,
     ROOM,
     TALK,
     UNSEEN,
@@ -30,7 +32,7 @@ from agents.afterstate_features import (
 )
 from agents.plans import N_HI, N_LO
 from thegame_env.cards import mirrored
-from thegame_env.compiled import inlined, kernel, lowest_bit
+from thegame_env.compiled import inlined, kernel, lowest_bit, popcount
 from thegame_env.layout import P_CARDS, P_TALK, TALK_NONE, V_HAND, V_TALK, V_TOPS, WORD
 from thegame_env.rules import MAX_CARDS, MAX_SEATS, N_PILES
 
@@ -50,8 +52,8 @@ class Sums:
 
     def __init__(self, pile_width: int, card_width: int) -> None:
         self.piles: Floats = np.zeros((N_PILES * _TOPS, pile_width), np.float32)
-        self.words: Int64 = np.zeros((N_PILES * _TOPS, 3), np.int64)
-        self.own: Floats = np.zeros(N_PILES * _TOPS, np.float32)
+        self.words: Int64 = np.zeros((N_PILES * _TOPS, 4), np.int64)
+        self.own: Floats = np.zeros((N_PILES * _TOPS, 2), np.float32)
         self.stamps: Int64 = np.zeros(N_PILES * _TOPS + 2, np.int64)
         self.cards: Floats = np.zeros((2, card_width), np.float32)
         self.turn: Int64 = np.zeros(1, np.int64)
@@ -73,21 +75,28 @@ def _add(word, weights, at, factor, out):
 
 
 @inlined
-def _pile_sum(row, pile, top, before, hand_lo, hand_hi, lo, hi, p, weights, bias, out, words):
-    """The sum of a pile with the whole hand; returns the share of own cards beyond."""
+def _pile_sum(
+    row, pile, top, before, hand_lo, hand_hi, lo, hi, p, weights, bias, out, words, shares
+):  # fmt: skip
+    """The sum of a pile with the whole hand; words and shares keep what changes with the hand."""
     out[:] = bias
-    ahead, unseen, pairs, back, back_unseen = pile_words(top, hand_lo, hand_hi, lo, hi, p)
+    ahead, unseen, pairs, back, back_unseen, own_pairs, far_pairs = pile_words(
+        top, hand_lo, hand_hi, lo, hi, p
+    )
     one = np.float32(1.0)
     _add(ahead, weights, OWN, one, out)
     _add(unseen, weights, UNSEEN, one, out)
     _add(pairs, weights, PAIRS, one, out)
     _add(back, weights, BACK, one, out)
     _add(back_unseen, weights, BACK_UNSEEN, one, out)
-    words[0], words[1], words[2] = ahead, pairs, back
+    _add(own_pairs, weights, OWN_PAIRS, one, out)
+    words[0], words[1], words[2], words[3] = ahead, pairs, back, own_pairs
+    live = np.float32((popcount(pairs) + far_pairs) * 0.0625)
     room, own, beyond = pile_counts(top, hand_lo, hand_hi, lo, hi, p)
     for j in range(out.shape[0]):
         out[j] += room * weights[ROOM, j] + own * weights[OWN_BEYOND, j]
-        out[j] += beyond * weights[UNSEEN_BEYOND, j]
+        out[j] += beyond * weights[UNSEEN_BEYOND, j] + live * weights[PAIRS_BEYOND, j]
+    shares[0], shares[1] = own, live
     if p[P_TALK] != TALK_NONE:
         for offset in range(MAX_SEATS - 1):
             level = (row[V_TALK + offset] >> (2 * pile)) & 3
@@ -96,7 +105,6 @@ def _pile_sum(row, pile, top, before, hand_lo, hand_hi, lo, hi, p, weights, bias
         moved, far = np.float32(top != before), np.float32((top - before) / 10.0)
         for j in range(out.shape[0]):
             out[j] += moved * weights[MOVED, j] + far * weights[MOVED + 1, j]
-    return own
 
 
 @kernel
@@ -146,24 +154,29 @@ def first_layer(
                 if new:
                     stamps[key] = turn[0]
                     before = flip - row[V_TOPS + pile] if falling else row[V_TOPS + pile]
-                    own[key] = _pile_sum(
+                    _pile_sum(
                         row, pile, top, before,
                         root_m_lo if falling else root_lo, root_m_hi if falling else root_hi,
                         unseen_m_lo if falling else unseen_lo,
                         unseen_m_hi if falling else unseen_hi,
-                        p, pile_weights, pile_bias, sums[key], words[key],
+                        p, pile_weights, pile_bias, sums[key], words[key], own[key],
                     )  # fmt: skip
                 own_lo, own_hi = (m_lo, m_hi) if falling else (lo, hi)
                 other_lo = unseen_m_lo if falling else unseen_lo
                 other_hi = unseen_m_hi if falling else unseen_hi
-                ahead, _, pairs, back, _ = pile_words(top, own_lo, own_hi, other_lo, other_hi, p)
+                ahead, _, pairs, back, _, own_pairs, far_pairs = pile_words(
+                    top, own_lo, own_hi, other_lo, other_hi, p
+                )
                 _, beyond, _ = pile_counts(top, own_lo, own_hi, other_lo, other_hi, p)
-                block, fewer = encoded[at : at + width], beyond - own[key]
+                block, fewer = encoded[at : at + width], beyond - own[key, 0]
+                lost = np.float32((popcount(pairs) + far_pairs) * 0.0625) - own[key, 1]
                 for j in range(width):
                     block[j] = sums[key, j] + fewer * pile_weights[OWN_BEYOND, j]
+                    block[j] += lost * pile_weights[PAIRS_BEYOND, j]
                 _add(words[key, 0] ^ ahead, pile_weights, OWN, minus, block)
                 _add(words[key, 1] ^ pairs, pile_weights, PAIRS, minus, block)
                 _add(words[key, 2] ^ back, pile_weights, BACK, minus, block)
+                _add(words[key, 3] ^ own_pairs, pile_weights, OWN_PAIRS, minus, block)
                 for j in range(width):
                     block[j] = max(block[j], zero)
             at = N_PILES * width

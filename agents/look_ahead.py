@@ -14,13 +14,14 @@ from agents.candidates import DEAD
 from agents.plans import N_DEPTH, N_HI, N_LO
 from agents.turn_value import TurnValue
 from agents.unseen_deals import deal_unseen, new_pool, unseen_into
-from agents.value_bins import BIN_OF
+from agents.value_bins import BIN_OF, CENTRES, LOWEST
 from thegame_env.compiled import kernel
 from thegame_env.engine import view_into
 from thegame_env.layout import (
     GAME_ROW,
     HANDS,
     LEFT,
+    P_CARDS,
     PLAYED,
     PLAYING,
     PLAYS,
@@ -102,6 +103,10 @@ def leave_picked(games, decks, p, running, picked, states, kinds):
             leave(game, decks[running[i]], p, states[plan])
 
 
+UTILITY, WINS, CARDS_LEFT = 0, 1, 2
+"""Columns of an outcome: what play maximises, the chance to win, the cards left to expect."""
+
+
 class LookAhead:
     """Judges the plans of one seat's turn over dealings of what it cannot see.
 
@@ -114,11 +119,13 @@ class LookAhead:
         self.value, self.turns = value, turns
         self.p = value.planner.p
         self._pool = new_pool()
-        self._worth = np.append(value.utility, 0.0)[BIN_OF].astype(np.float64)
+        self._worth = np.stack([value.utility, LOWEST == 0, CENTRES], axis=1).astype(np.float64)
+        self._ended = self._worth[BIN_OF]
+        self._ended[:, CARDS_LEFT] = np.arange(len(BIN_OF))
         self._grow(1, 1)
 
     def _grow(self, deals: int, total: int) -> None:
-        cards = int(self.p[0])
+        cards = int(self.p[P_CARDS])
         self._dealt = np.zeros((deals, GAME_ROW), np.int64), np.zeros((deals, cards), np.int8)
         self._games = np.zeros((total, GAME_ROW), np.int64), np.zeros((total, cards), np.int8)
         self._rows = np.zeros((total, VIEW_ROW), np.int64)
@@ -127,35 +134,37 @@ class LookAhead:
     def judge(
         self, row: Int64, states: Int64, deals: int, state: np.uint64
     ) -> tuple[Floats, np.uint64]:
-        """Worth of every afterstate over every dealing, float64[M, deals]; the next stream state.
+        """Outcomes of every afterstate over every dealing, and the next stream state.
 
         Args:
             row: View row of the acting seat.
             states: int64[M, STATE], afterstates of complete plans.
-            deals: Dealings.
+            deals: Dealings D, the same for all plans.
             state: Random stream.
+
+        Returns:
+            float64[M, D, 3] (UTILITY, WINS, CARDS_LEFT), uint64.
         """
         total = len(states) * deals
         if deals > len(self._dealt[0]) or total > len(self._running):
             self._grow(max(deals, len(self._dealt[0])), max(total, len(self._running)))
-        games, decks = (array[:deals] for array in self._dealt)
+        games, decks = self._dealt[0][:deals], self._dealt[1][:deals]
         state = np.uint64(deal_games(row, self.p, self._pool, state, games, decks))
-        on_games, on_decks = (array[:total] for array in self._games)
+        on_games, on_decks = self._games[0][:total], self._games[1][:total]
         leave_each(games, decks, self.p, states, on_games, on_decks)
-        worth = self._play_on(on_games, on_decks)
-        return worth.reshape(len(states), deals), state
+        outcomes = self._play_on(on_games, on_decks)
+        return outcomes.reshape(len(states), deals, 3), state
 
     def _play_on(self, games: Int64, decks: Int8) -> Floats:
         for turn in range(self.turns + 1):
             n = view_running(games, self.p, self._rows, self._running)
             if n == 0:
                 break
-            running = self._running[:n]
-            choice = self.value.choose(self._rows[:n])
+            running, choice = self._running[:n], self.value.choose(self._rows[:n])
             if turn == self.turns:
-                worth = self._worth[games[:, LEFT]]
-                worth[running] = choice.utility[choice.best]
-                return worth
+                outcomes = self._ended[games[:, LEFT]]
+                outcomes[running] = choice.chances[choice.best] @ self._worth
+                return outcomes
             plans = choice.plans
             leave_picked(games, decks, self.p, running, choice.best, plans.states, plans.kinds)
-        return self._worth[games[:, LEFT]]
+        return self._ended[games[:, LEFT]]

@@ -27,6 +27,7 @@ BUILT_IN: dict[str, str] = {
     "signals": "agents.sequence:make_signals",
     "rollout": "agents.rollout:make",
     "afterstate": "agents.afterstate:make",
+    "expert": "agents.expert:make",
     "ppo": "agents.ppo:make",
 }
 """Name -> "module:factory"; a factory is called as `factory(table, **parameters)`."""

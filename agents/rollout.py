@@ -194,12 +194,12 @@ class RolloutAgent(Agent):
         """See Agent.act_rows."""
         actions = np.empty(len(rows), np.int64)
         for i, row in enumerate(rows):
-            rest = self._planned.pop(_place(row, streams[i]), None)
+            rest = self._planned.pop(place(row, streams[i]), None)
             if rest is None:
                 rest, streams[i] = self._search(row, p, streams[i])
             actions[i] = rest[0]
             if len(rest) > 1 and p[P_TALK] == TALK_NONE:
-                self._planned[_place(row, streams[i], rest[0], int(p[P_CARDS]))] = rest[1:]
+                self._planned[place(row, streams[i], rest[0], int(p[P_CARDS]))] = rest[1:]
         return actions
 
     def _search(
@@ -219,7 +219,7 @@ class RolloutAgent(Agent):
         return [int(action) for action in self._actions[: max(length, 1)]], state
 
 
-def _place(
+def place(
     row: npt.NDArray[np.int64], state: np.uint64, action: int | None = None, cards: int = 0
 ) -> bytes:
     """A key for a seat's position in one game, or for the one after its play `action`."""

@@ -26,7 +26,7 @@ import typer
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-COMMANDS = ("perft", "bench", "train", "eval", "report", "replay", "hint")
+COMMANDS = ("perft", "bench", "train", "eval", "report", "replay", "hint", "review", "play")
 """Names of the subcommands, in the order of the help text."""
 PATIENCE = 2.0
 """Seconds after which a running command shows its progress."""

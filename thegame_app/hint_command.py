@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,14 +10,13 @@ import typer
 from thegame_app.cli import JsonOption, print_json
 
 if TYPE_CHECKING:
-    from thegame_app.hints import Hint, Plan
+    from thegame_app.hints import Hint
+    from thegame_app.language import Language
 
 POSITION_HELP = (
     'What you see, as "up=23,40 down=77,60 hand=12,34,45 others=6,6 deck=40": other keys are '
     "played, rules, seen and talk."
 )
-WIDTH = 80
-"""Columns of the printed table."""
 
 
 def register(app: typer.Typer) -> None:
@@ -30,53 +30,51 @@ def give_hint(
         str, typer.Option(help="instant (a second), normal or deep (some seconds).")
     ] = "normal",
     top: Annotated[int, typer.Option(min=1, help="Plans shown at most.")] = 5,
+    partners: Annotated[
+        str, typer.Option(help="expert (they plan as you do) or casual (the nearest card first).")
+    ] = "casual",
+    lang: Annotated[
+        str | None, typer.Option(help="en, de or pl; by default that of the system.")
+    ] = None,
+    staged: Annotated[
+        bool, typer.Option("--staged", help="Reveal the pile first, then the card, then all.")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Of the dealings that are tried.")] = 0,
     json: JsonOption = False,
 ) -> None:
     """Rank the plans of a turn, with the cards left and the chance to win to expect."""
     from thegame_app.hints import hint
+    from thegame_app.language import language
     from thegame_env.notation import parse_position
 
-    answer = hint(parse_position(position), strength, top, seed)
+    if staged and json:
+        raise ValueError("either --staged or --json, not both")
+    words = language(lang)
+    answer = hint(parse_position(position), strength, top, seed, partners, words)  # type: ignore[arg-type]
     if json:
         print_json(answer.document())
+    elif staged:
+        reveal(answer, words)
     else:
-        print_hint(answer)
+        print_hint(answer, words)
 
 
-def print_hint(answer: Hint) -> None:
+def print_hint(answer: Hint, lang: Language) -> None:
     """Print a hint for people on stdout, at most 80 columns wide."""
-    from rich.console import Console
-    from rich.table import Table
+    from thegame_app.hint_text import hint_text
 
-    from thegame_app.sentences import sentence
-
-    console = Console(width=WIDTH, highlight=False)
-    if answer.plans:
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        table.add_column("", justify="right")
-        table.add_column(sentence("plan"), max_width=28)
-        table.add_column(sentence("cards_left"), justify="right", no_wrap=True)
-        table.add_column(sentence("win"), justify="right", no_wrap=True)
-        table.add_column(sentence("why"))
-        for rank, plan in enumerate(answer.plans, start=1):
-            table.add_row("~" * plan.close + str(rank), *_cells(plan))
-        console.print(table)
-    if any(plan.close for plan in answer.plans):
-        console.print(sentence("close"), markup=False)
-    console.print(answer.note, markup=False)
+    print(hint_text(answer, lang))
 
 
-def _cells(plan: Plan) -> tuple[str, str, str, str]:
-    """Plan, cards left, win chance and reason as they are printed."""
-    from thegame_app.sentences import sentence
-    from thegame_env.rules import PILES
+def reveal(answer: Hint, lang: Language) -> None:
+    """Print a hint in stages; at a terminal the next one comes with Enter."""
+    from thegame_app.hint_text import stages
 
-    steps = [f"{card} {PILES[pile]}" for card, pile in plan.plays]
-    steps += [sentence("end_turn")] * plan.ends_turn
-    return (
-        ", ".join(steps),
-        f"{plan.cards_left:.2f} ± {plan.cards_left_se:.2f}",
-        f"{100 * plan.win:.1f} ± {100 * plan.win_se:.1f}",
-        plan.reason,
-    )
+    shown = stages(answer, lang)
+    for number, (heading, text) in enumerate(shown, start=1):
+        print(f"{heading}\n{text}")
+        if number < len(shown):
+            if sys.stdin.isatty():
+                print(lang("Press Enter for more."), end=" ", flush=True)
+                sys.stdin.readline()
+            print()

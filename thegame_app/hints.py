@@ -1,57 +1,27 @@
 """Hints: the plans of a turn, ranked by playing the game on from many dealings of unseen cards.
 
-`hint` is the one entry; the command line, and later the page and the terminal, only show what it
-returns. It reads a `View`, so it cannot tell more than the seat may know: permuting the unseen
-cards changes nothing.
+`hint` is the one entry, and `refine` the same for readers who want to see the first answer soon;
+the command line, the page and the terminal only show what they return. They read a `View`, so they
+cannot tell more than the seat may know: permuting the unseen cards changes nothing.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from agents.plans import Workspace, longest_plan, plan_actions, search_plans, select_plans
-from thegame_app.playouts import Dealings
+from thegame_app.grading import Standing, has_choice, race, standard_error, strength_of, turn_plans
+from thegame_app.language import Language, Refusal, language
+from thegame_app.playouts import Judge, Partners, judge_for
 from thegame_app.reasons import reason_for
-from thegame_app.sentences import sentence
-from thegame_env.engine import parameters
 from thegame_env.notation import format_position
-from thegame_env.rules import PILES, unknown
+from thegame_env.rules import PILES
+from thegame_env.unseen import check_talk
 from thegame_env.view import View
 
-Counts = npt.NDArray[np.int64]
-
-CLOSE = 3.0
-"""Standard errors of the paired difference below which two plans are too close to call."""
-
-
-@dataclass(frozen=True, slots=True)
-class Strength:
-    """How much work a hint does.
-
-    Attributes:
-        plans: Plans looked at: those of least movement.
-        first: Dealings that all of them are played on.
-        finalists: Plans that go on.
-        deals: Dealings that the finalists are judged on; the first ones are among them.
-    """
-
-    plans: int
-    first: int
-    finalists: int
-    deals: int
-
-
-STRENGTHS = {
-    "instant": Strength(plans=40, first=40, finalists=8, deals=200),
-    "normal": Strength(plans=80, first=100, finalists=12, deals=1000),
-    "deep": Strength(plans=160, first=400, finalists=16, deals=8000),
-}
+ENGLISH = language("en")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +37,8 @@ class Plan:
         win_se: See `win`.
         close: Whether it is too close to the best plan to call.
         reason: One short reason, from facts of the position.
+        difference: Cards that it costs against the best plan (0 or more; of the best itself 0).
+        difference_se: Standard error of that paired difference.
     """
 
     plays: tuple[tuple[int, int], ...]
@@ -77,6 +49,8 @@ class Plan:
     win_se: float
     close: bool
     reason: str
+    difference: float
+    difference_se: float
 
     def document(self) -> dict[str, Any]:
         """The plan for JSON, piles by name."""
@@ -86,12 +60,23 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """Ranked plans, the best first, and what there is to know beside them."""
+    """Ranked plans, the best first, and what there is to know beside them.
+
+    Attributes:
+        position: The position as text.
+        strength: How much work was done.
+        plans: Best first; empty where nothing can be played and the turn cannot be ended.
+        note: Sentences: what matters first, then how the figures came about.
+        partners: Whom the acting seat is taken to play with: "expert", "casual", "" alone.
+        deals: Dealings of the unseen cards that the plans were judged on.
+    """
 
     position: str
     strength: str
     plans: tuple[Plan, ...]
     note: str
+    partners: str = ""
+    deals: int = 0
 
     def document(self) -> dict[str, Any]:
         """The hint for JSON."""
@@ -100,10 +85,20 @@ class Hint:
             "strength": self.strength,
             "plans": [plan.document() for plan in self.plans],
             "note": self.note,
+            "partners": self.partners or None,
+            "deals": self.deals,
         }
 
 
-def hint(view: View, strength: str = "normal", top: int = 5, seed: int = 0) -> Hint:
+def hint(
+    view: View,
+    strength: str = "normal",
+    top: int = 5,
+    seed: int = 0,
+    partners: Partners = "casual",
+    lang: Language = ENGLISH,
+    unknown_tops: Collection[int] = (),
+) -> Hint:
     """Advice for the acting seat.
 
     Args:
@@ -111,95 +106,142 @@ def hint(view: View, strength: str = "normal", top: int = 5, seed: int = 0) -> H
         strength: "instant", "normal" or "deep".
         top: Plans at most.
         seed: Of the dealings; the same seed gives the same hint.
+        partners: "expert" or "casual", see playouts.py.
+        lang: Language of reasons and note.
+        unknown_tops: Piles whose top is not known, the view holding the last known one: they are
+            left alone where that is possible, and the note names them.
 
     Raises:
-        ValueError: An unknown strength, `top` below 1, or a view of another seat's turn.
+        ValueError: An unknown strength or kind of partners, `top` below 1, talk that cannot be
+            true; a Refusal where another seat is to play.
     """
-    if strength not in STRENGTHS:
-        raise ValueError(unknown("strength", strength, STRENGTHS))
+    *_, last = refine(view, strength, top, seed, partners, lang, unknown_tops)
+    return last
+
+
+def refine(
+    view: View,
+    strength: str = "deep",
+    top: int = 5,
+    seed: int = 0,
+    partners: Partners = "casual",
+    lang: Language = ENGLISH,
+    unknown_tops: Collection[int] = (),
+) -> Iterator[Hint]:
+    """The same advice, better and better: each hint is judged on more dealings than the one before.
+
+    Arguments and errors are those of `hint`, which returns the last one; an error is raised when
+    the first hint is asked for.
+    """
+    work = strength_of(strength)
     if top < 1:
         raise ValueError(f"top must be at least 1, not {top}")
-    position = format_position(view)
-    if not view.cards_left:
-        return Hint(position, strength, (), sentence("won"))
-    if not view.plays_now and not view.may_end_turn:
-        return Hint(position, strength, (), sentence("stuck", owed=view.owed))
-    plans, complete = turn_plans(view, STRENGTHS[strength].plans)
-    dealings = Dealings(view, seed)
-    ranked, deals = _judge(view, plans, dealings, STRENGTHS[strength])
-    notes = [*_notes(view, len(plans), complete)]
-    notes.append(sentence("figures", deals=deals, player=dealings.player))
-    return Hint(position, strength, tuple(ranked[:top]), " ".join(notes))
+    if not view.acting:
+        raise Refusal("It is another seat's turn.")
+    judge, position = judge_for(view, partners, seed), format_position(view)
+    over = _over(view, lang)
+    if over:
+        yield Hint(position, strength, (), over)
+        return
+    check_talk(view)
+    plans, complete = turn_plans(view, work.plans)
+    notes = _notes(view, complete, len(plans) > 1 or has_choice(view), lang)
+    plans = [plan for plan in plans if _leaves_alone(view, plan, unknown_tops)] or plans
+    notes += [
+        lang("The top of {pile} is not known: whether a card fits there is only partly checked.",
+             pile=pile)
+        for pile in sorted(unknown_tops)
+    ]  # fmt: skip
+    whom = partners if view.table.players > 1 else ""
+    for standing in race(judge, plans, work, work.deals_at(view), top):
+        shown = range(min(top, len(standing.plans)))
+        ranked = tuple(_plan(view, standing, i, lang) for i in shown)
+        note = " ".join([*notes, *_figures(view, judge, whom, standing.deals, lang)])
+        yield Hint(position, strength, ranked, note, whom, standing.deals)
 
 
-def turn_plans(view: View, most: int) -> tuple[list[tuple[int, ...]], bool]:
-    """The actions of every distinct plan of the turn, least movement first (at most `most`).
-
-    The second value is False where no plan meets the minimum; then there is one, which lays the
-    most cards.
-    """
-    row, p, work = view.row(), parameters(view.table), Workspace()
-    nodes, slots, stamp, kept, keys = work.arrays
-    found = search_plans(row, p, 16, view.rules.cards, nodes, slots, stamp)
-    count, complete = select_plans(row, p, found, most, nodes, kept, keys)
-    out, plans = np.zeros(longest_plan(p), np.int64), []
-    for node in kept[:count]:
-        length = plan_actions(p, nodes, node, out)
-        actions = out[:length] if complete else out[: max(length - 1, 0)]
-        plans.append(tuple(int(action) for action in actions))
-    return plans, bool(complete)
+def _leaves_alone(view: View, plan: Collection[int], piles: Collection[int]) -> bool:
+    """Whether a plan lays nothing on any of the piles."""
+    plays = map(view.rules.decode, plan)
+    return not any(play[1] in piles for play in plays if play is not None)
 
 
-def _judge(
-    view: View, plans: Sequence[tuple[int, ...]], dealings: Dealings, strength: Strength
-) -> tuple[list[Plan], int]:
-    """The finalists among the plans, best first, and the dealings they were judged on."""
-    order = list(range(len(plans)))
-    if len(plans) > strength.finalists:
-        first = dealings.cards_left(plans, strength.first).mean(axis=1)
-        order = np.argsort(first, kind="stable")[: strength.finalists].tolist()
-    deals = strength.deals if len(order) > 1 else strength.first
-    left = dealings.cards_left([plans[i] for i in order], deals)
-    ranking = np.argsort(left.mean(axis=1), kind="stable")
-    best = left[ranking[0]]
-    close = [False] + [is_close(left[i], best) for i in ranking[1:]]
-    judged = zip(ranking, close, strict=True)
-    return [_plan(view, plans[order[i]], left[i], near) for i, near in judged], deals
-
-
-def is_close(left: Counts, best: Counts) -> bool:
-    """Whether two plans are too close to call, from their cards left over the same dealings."""
-    lost = left - best
-    return bool(lost.mean() <= CLOSE * lost.std(ddof=1) / np.sqrt(len(lost)))
-
-
-def _plan(view: View, actions: tuple[int, ...], left: Counts, close: bool) -> Plan:
-    """A plan with its figures: the cards left over the dealings are `left`."""
-    rules, root, won = view.rules, np.sqrt(len(left)), left == 0
+def _plan(view: View, standing: Standing, rank: int, lang: Language) -> Plan:
+    """The plan of this rank with its figures."""
+    rules, actions = view.rules, standing.plans[rank]
+    left, win = standing.left[rank], standing.win[rank]
     plays = tuple(play for play in map(rules.decode, actions) if play is not None)
+    difference, difference_se = standing.lost(rank)
     return Plan(
         plays=plays,
         ends_turn=bool(actions) and actions[-1] == rules.end_turn,
         cards_left=float(left.mean()),
-        cards_left_se=float(left.std(ddof=1) / root),
-        win=float(won.mean()),
-        win_se=float(won.std(ddof=1) / root),
-        close=close,
-        reason=reason_for(view, plays),
+        cards_left_se=standard_error(left),
+        win=float(win.mean()),
+        win_se=standard_error(win),
+        close=standing.is_close(rank),
+        reason=reason_for(view, plays, lang),
+        difference=difference,
+        difference_se=difference_se,
     )
 
 
-def _notes(view: View, plans: int, complete: bool) -> list[str]:
-    """What is to be said first of all, and what the figures do not know."""
+# --- notes ---------------------------------------------------------------------------------------
+
+
+def _over(view: View, lang: Language) -> str:
+    """What is to be said of a game that is over; "" where it goes on."""
+    if not view.cards_left:
+        return lang("The game is won: no card is left.")
+    if view.plays_now or view.may_end_turn:
+        return ""
+    return lang.plural(
+        "Stuck: no card of your hand can be laid, and {n} more must be. The game is lost.",
+        "Stuck: no card of your hand can be laid, and {n} more must be. The game is lost.",
+        view.owed,
+    )
+
+
+def _notes(view: View, complete: bool, choice: bool, lang: Language) -> list[str]:
+    """What is to be said first of all, and what is not known."""
     notes = []
     if not complete:
-        notes.append(sentence("dead", owed=view.owed))
+        notes.append(
+            lang.plural(
+                "The minimum cannot be met ({n} more): the game is lost. This lays the most cards.",
+                "The minimum cannot be met ({n} more): the game is lost. This lays the most cards.",
+                view.owed,
+            )
+        )
+    elif not view.plays_now and view.owed:
+        notes.append(lang("No card of your hand can be laid: you pass."))
     elif not view.plays_now:
-        notes.append(sentence("pass" if view.owed else "end"))
-    elif plans == 1:
-        notes.append(sentence("only"))
+        notes.append(lang("Minimum met: end your turn. No card of your hand can be laid."))
+    elif not choice:
+        notes.append(lang("This is the only legal plan."))
     if view.seen is None:
-        notes.append(sentence("unknown_played"))
-    if view.table.talk != "none":
-        notes.append(sentence("talk_unused"))
+        notes.append(
+            lang("Which cards were played is not remembered, so they are treated as unknown.")
+        )
     return notes
+
+
+def _figures(view: View, judge: Judge, partners: str, deals: int, lang: Language) -> list[str]:
+    """How the figures came about, and whom they assume."""
+    if partners == "casual":
+        whom = lang("Partners are taken to play casually, the nearest card first ({player}).",
+                    player=judge.partners)  # fmt: skip
+    elif partners:
+        whom = lang("Partners are taken to plan their turns as well as you do ({player}).",
+                    player=judge.partners)  # fmt: skip
+    else:
+        whom = ""
+    if view.talk:
+        how = lang(
+            "Figures: {deals} dealings of the unseen cards that agree with what the others say, "
+            "your later turns played by {player}.", deals=deals, player=judge.own,
+        )  # fmt: skip
+    else:
+        how = lang("Figures: {deals} dealings of the unseen cards, your later turns played by "
+                   "{player}.", deals=deals, player=judge.own)  # fmt: skip
+    return [whom, how] if whom else [how]

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from thegame_app.sentences import sentence
-from thegame_env.rules import PILES, Rules
+from thegame_app.language import Language
+from thegame_env.rules import N_PILES, Rules
 from thegame_env.view import View
 
 Plays = tuple[tuple[int, int], ...]
 
 SMALL = 4
 """A gap up to this is a small step."""
+FACTS = 2
+"""Facts that a reason names at most."""
 
 
-def reason_for(view: View, plays: Plays) -> str:
-    """One short reason for a plan: at most two facts, the strongest first."""
+def reason_for(view: View, plays: Plays, lang: Language) -> str:
+    """One short reason for a plan: a few facts, the strongest first."""
+    if len(plays) == view.cards_left:
+        return lang("lays the last cards")
     gaps = gaps_of(view, plays)
-    facts = _tricks(view, plays, gaps) + _lengths(view, plays, gaps) + _pairs(view, plays)
-    return "; ".join(facts[:2])
+    facts = [
+        *_tricks(view, plays, gaps, lang),
+        *_closed(view, plays, gaps, lang),
+        *_spared(view, plays, lang),
+        *_lengths(view, plays, gaps, lang),
+        *_pairs(view, plays, lang),
+        *_movement(view, plays, gaps, lang),
+    ]
+    return "; ".join(facts[:FACTS])
 
 
 def gaps_of(view: View, plays: Plays) -> list[int]:
@@ -28,29 +39,59 @@ def gaps_of(view: View, plays: Plays) -> list[int]:
     return gaps
 
 
-def _tricks(view: View, plays: Plays, gaps: list[int]) -> list[str]:
+def _tricks(view: View, plays: Plays, gaps: list[int], lang: Language) -> list[str]:
     tricks = [play for play, gap in zip(plays, gaps, strict=True) if gap == -view.rules.trick]
-    return [sentence("trick", card=card, pile=PILES[pile]) for card, pile in tricks[:1]]
+    return [lang("uses the trick ({card} on {pile})", card=c, pile=pile) for c, pile in tricks[:1]]
 
 
-def _lengths(view: View, plays: Plays, gaps: list[int]) -> list[str]:
+def _asked(view: View) -> list[int]:
+    """The piles that some partner asked to be spared, those with a trick at stake first."""
+    most = [max((said.levels[pile] for said in view.talk), default=0) for pile in range(N_PILES)]
+    return sorted((pile for pile in range(N_PILES) if most[pile]), key=lambda pile: -most[pile])
+
+
+def _closed(view: View, plays: Plays, gaps: list[int], lang: Language) -> list[str]:
+    """A pile that a partner asked for and that the plan moves on."""
+    moved = [0] * N_PILES
+    for (_, pile), gap in zip(plays, gaps, strict=True):
+        moved[pile] += gap
+    return [
+        lang("closes the gap on {pile} for a partner who asked", pile=pile)
+        for pile in _asked(view)
+        if moved[pile] > 0
+    ][:1]
+
+
+def _spared(view: View, plays: Plays, lang: Language) -> list[str]:
+    """A pile that a partner asked for and that the plan leaves alone."""
+    touched = {pile for _, pile in plays}
+    return [
+        lang("spares {pile}, a partner asked for it", pile=pile)
+        for pile in _asked(view)
+        if pile not in touched
+    ][:1]
+
+
+def _lengths(view: View, plays: Plays, gaps: list[int], lang: Language) -> list[str]:
     """What the number and the size of the steps say."""
-    if len(plays) == view.cards_left:
-        return [sentence("wins")]
     if not plays:
-        return [sentence("nothing")]
+        return [lang("keeps the hand")]
     steps = [gap for gap in gaps if gap > 0]
     if steps and max(steps) <= SMALL:
-        return [sentence("small" if len(steps) > 1 else "step")]
-    if len(plays) > view.owed and steps:
-        return [sentence("extra") if steps[-1] <= SMALL else sentence("moves", gap=sum(gaps))]
-    if len(plays) == view.owed:
-        return [sentence("minimum", owed=view.owed + view.plays), sentence("moves", gap=sum(gaps))]
+        return [lang("small steps") if len(steps) > 1 else lang("a small step")]
+    if len(plays) > view.owed and steps and steps[-1] <= SMALL:
+        return [lang("goes on while gaps are small")]
+    if len(plays) == view.owed and max(steps, default=0) > SMALL:
+        return [lang("must play: minimum of {owed}", owed=view.owed + view.plays)]
     return []
 
 
-def _pairs(view: View, plays: Plays) -> list[str]:
-    """The pairs a trick apart that stay in the hand while they can still be laid."""
+def _movement(view: View, plays: Plays, gaps: list[int], lang: Language) -> list[str]:
+    return [lang("moves the piles by {gap}", gap=sum(gaps))] if sum(gaps) > 0 and plays else []
+
+
+def _pairs(view: View, plays: Plays, lang: Language) -> list[str]:
+    """A pair a trick apart that stays in the hand while it can still be laid."""
     kept = view.hand - {card for card, _ in plays}
     tops = list(view.tops)
     for card, pile in plays:
@@ -58,7 +99,7 @@ def _pairs(view: View, plays: Plays) -> list[str]:
     for low in sorted(kept):
         high = low + view.rules.trick
         if high in kept and _usable(view.rules, tops, low, high):
-            return [sentence("pair", high=high, low=low)]
+            return [lang("keeps the pair {high}/{low} together", high=high, low=low)]
     return []
 
 

@@ -100,6 +100,11 @@ def _claim(view: View, said: SeatTalk) -> _Claim:
     return _Claim(frozenset(holds), frozenset(lacks), tuple(one_of))
 
 
+def check_talk(view: View) -> None:
+    """ValueError where what the others say cannot be true, whatever they hold."""
+    _check_claims(view, [_claim(view, said) for said in view.talk])
+
+
 def _check_claims(view: View, claims: list[_Claim]) -> None:
     """ValueError where a seat claims a trick that it cannot hold."""
     for pile in range(N_PILES):

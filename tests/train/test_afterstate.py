@@ -144,5 +144,6 @@ def test_a_run_exports_an_agent_and_resumes(tmp_path: Path) -> None:
 
 
 def test_a_table_without_weights_says_which_there_are() -> None:
-    with pytest.raises(ValueError, match="no afterstate weights for official, 4 players"):
-        make_agent("afterstate", Table(players=4))
+    table = Table(Rules.parse("custom/cards:60"), 4)
+    with pytest.raises(ValueError, match=r"no afterstate weights for custom.*afterstate_5p \("):
+        make_agent("afterstate", table)

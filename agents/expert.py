@@ -1,0 +1,233 @@
+"""`expert`: searches its turn; the plans of highest learned value are judged by looking ahead.
+
+The best plans by value are judged over many dealings of what the seat cannot see, the same for all
+of them; after each round the worse half is dropped (sequential halving, Karnin, Koren and Somekh
+2013) until two are left. Where every card is known it searches exactly. The budget is processor
+time a decision (`expert:100ms`) or a number of dealings (`expert:deals=200`); with dealings the
+same seed plays the same game anywhere. It knows its own hand, the tops, the sizes, what it
+remembers and what the table says.
+
+At a silent table one search decides the whole turn; where the table talks, every card is a new one.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.afterstate_features import VERSION
+from agents.base import Actions, Agent, Rows, Streams
+from agents.candidates import OPEN
+from agents.endgame import WON_BY_LINE, Endgame, is_known
+from agents.look_ahead import UTILITY, LookAhead, deal_games
+from agents.rollout import place
+from agents.turn_value import TurnValue
+from agents.unseen_deals import new_pool
+from agents.value_bins import utility_of
+from agents.value_model import ValueModel
+from agents.weight_files import load_weights, path_for
+from thegame_env.engine import parameters
+from thegame_env.layout import GAME_ROW, P_CARDS, P_TALK, TALK_NONE
+from thegame_env.rules import Table
+
+KIND = "afterstate"
+PLANS = 10
+"""Plans judged at most."""
+AHEAD = 8
+"""Plans valued a turn while looking ahead."""
+TURNS = 0
+LEAST, BLOCK = 4, 1024
+"""Dealings judged at once at least, and positions at most."""
+Floats = npt.NDArray[np.float64]
+Int64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a decision may cost: seconds of processor time, or dealings for the last plans."""
+
+    seconds: float | None
+    deals: int | None
+
+    @staticmethod
+    def of(time_text: str | None, deals: int | None) -> Budget:
+        """From "100ms" or "1s", or a number of dealings; ValueError on anything else."""
+        if (time_text is None) == (deals is None):
+            raise ValueError(
+                "expert takes a time (expert:100ms, expert:1s) or deals=N, one of both"
+            )
+        if deals is not None:
+            if not isinstance(deals, int) or deals < 4:
+                raise ValueError(f"expert: deals must be a whole number from 4 up, not {deals!r}")
+            return Budget(None, deals)
+        match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(ms|s)", str(time_text))
+        if match is None or float(match[1]) == 0:
+            raise ValueError(f'expert: a time is given as 100ms or 1s, not "{time_text}"')
+        return Budget(float(match[1]) * (0.001 if match[2] == "ms" else 1.0), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A searched turn: its plans, best first, and their outcomes over common dealings.
+
+    Attributes:
+        actions: The actions of each plan.
+        outcomes: float64[D, 3] each (look_ahead.UTILITY, WINS, CARDS_LEFT); plans that were
+            dropped early have fewer dealings, and the dealings are the same for all that have them.
+    """
+
+    actions: list[list[int]]
+    outcomes: list[Floats]
+
+
+class Searcher:
+    """Searches turns of one table.
+
+    Args:
+        table: What is played.
+        model: The learned value.
+        utility: "win", "score" or "blend".
+        plans: Plans judged at most.
+        turns: Turns looked ahead; see LookAhead.
+        ahead: Plans valued a turn while looking ahead.
+    """
+
+    def __init__(
+        self, table: Table, model: ValueModel, utility: str, plans: int, turns: int, ahead: int
+    ) -> None:
+        self.p, worth = parameters(table), utility_of(utility)
+        self.plans = plans
+        self.root = TurnValue(self.p, model, worth, 40)
+        self.ahead = LookAhead(TurnValue(self.p, model, worth, ahead), turns)
+        self._endgame, self._pool = Endgame(), new_pool()
+        self._rate = 1e-4
+
+    def search(self, row: Int64, budget: Budget, state: np.uint64) -> tuple[Judged, np.uint64]:
+        """The plans of a turn, judged; and the next stream state."""
+        known = self._line(row) if is_known(row, self.p) else None
+        if known is not None:
+            return Judged([known], [np.zeros((0, 3))]), state
+        choice = self.root.choose(row[None])
+        plans, order = choice.plans, np.argsort(-choice.utility, kind="stable")[: self.plans]
+        actions = [plans.actions[i, : plans.lengths[i]].tolist() for i in order]
+        if len(order) == 1 or plans.kinds[order[0]] != OPEN:
+            return Judged(actions[:1], [np.zeros((0, 3))]), state
+        order = order[plans.kinds[order] == OPEN]
+        return self._halve(row, plans.states[order].copy(), actions, budget, state)
+
+    def _line(self, row: Int64) -> list[int] | None:
+        """The seat's actions that win the game for certain, if there are such; else None."""
+        game = np.zeros((1, GAME_ROW), np.int64)
+        deck = np.zeros((1, int(self.p[P_CARDS])), np.int8)
+        deal_games(row, self.p, self._pool, np.uint64(1), game, deck)
+        verdict, line = self._endgame.solve(game[0], deck[0], self.p)
+        if verdict != WON_BY_LINE:
+            return None
+        end = int(4 * self.p[P_CARDS])
+        return line[: line.index(end) + 1] if end in line else line
+
+    def _halve(
+        self, row: Int64, states: Int64, actions: list[list[int]], budget: Budget, state: np.uint64
+    ) -> tuple[Judged, np.uint64]:
+        """Sequential halving over the plans, which come in the order of their value."""
+        rounds = max(int(np.ceil(np.log2(len(states)))), 1)
+        left, dropped = list(range(len(states))), list[int]()
+        outcomes = [np.zeros((0, 3)) for _ in states]
+        began = time.process_time()
+        for round_ in range(rounds):
+            for deals in self._blocks(budget, round_, rounds, len(left), began):
+                judged, state = self.ahead.judge(row, states[left], deals, state)
+                for i, plan in enumerate(left):
+                    outcomes[plan] = np.concatenate([outcomes[plan], judged[i]])
+            means = np.array([outcomes[plan][:, UTILITY].mean() for plan in left])
+            left = [left[i] for i in np.argsort(-means, kind="stable")]
+            if round_ + 1 < rounds:
+                keep = max((len(left) + 1) // 2, 2)
+                dropped = [*left[keep:], *dropped]
+                left = left[:keep]
+        ranking = [*left, *dropped]
+        return Judged([actions[i] for i in ranking], [outcomes[i] for i in ranking]), state
+
+    def _blocks(
+        self, budget: Budget, round_: int, rounds: int, plans: int, began: float
+    ) -> Iterator[int]:
+        """Sizes of the blocks of dealings of a round, until its share of the budget is used."""
+        if budget.deals is not None:
+            share = [budget.deals * r // rounds for r in (round_, round_ + 1)]
+            yield max(share[1] - share[0], 4)
+            return
+        assert budget.seconds is not None
+        until = began + budget.seconds * (round_ + 1) / rounds
+        deals = max(self._affordable(until, plans), LEAST)
+        while deals >= LEAST:
+            began = time.process_time()
+            yield deals
+            took = (time.process_time() - began) / (deals * plans)
+            self._rate += 0.2 * (took - self._rate)
+            deals = self._affordable(until, plans)
+
+    def _affordable(self, until: float, plans: int) -> int:
+        """Dealings that fit into the time left, at most a block."""
+        left = until - time.process_time()
+        return min(int(left / (self._rate * plans)), max(BLOCK // plans, LEAST))
+
+
+class ExpertAgent(Agent):
+    """See the module; keeps the plan of a turn under way, by the game's stream and position."""
+
+    def __init__(self, name: str, searcher: Searcher, budget: Budget) -> None:
+        self.name, self.searcher, self.budget = name, searcher, budget
+        self._planned: dict[bytes, list[int]] = {}
+
+    def act_rows(self, rows: Rows, p: Rows, streams: Streams) -> Actions:
+        """See Agent.act_rows."""
+        actions = np.empty(len(rows), np.int64)
+        for i, row in enumerate(rows):
+            rest = self._planned.pop(place(row, streams[i]), None)
+            if rest is None:
+                judged, streams[i] = self.searcher.search(row, self.budget, streams[i])
+                rest = judged.actions[0]
+            actions[i] = rest[0]
+            if len(rest) > 1 and p[P_TALK] == TALK_NONE:
+                self._planned[place(row, streams[i], rest[0], int(p[P_CARDS]))] = rest[1:]
+        return actions
+
+
+def make(
+    table: Table,
+    budget: str | None = None,
+    *,
+    deals: int | None = None,
+    weights: str | None = None,
+    utility: str = "blend",
+    plans: int = PLANS,
+    turns: int | None = None,
+) -> Agent:
+    """The agent `expert:TIME` or `expert:deals=N`.
+
+    Args:
+        table: What is played; without `weights` it chooses among the shipped ones.
+        budget: Processor time a decision, such as "100ms" or "1s".
+        deals: Dealings that the plans which last are judged on, in place of a time.
+        weights: Name of shipped weights of the kind "afterstate", or the path of a weights file.
+        utility: "win", "score" or "blend" (see value_bins.utility_of).
+        plans: Plans judged at most.
+        turns: Turns looked ahead; the default depends on the table.
+    """
+    spent = Budget.of(budget, deals)
+    ahead = TURNS if turns is None else turns
+    for key, value, least in (("plans", plans, 2), ("turns", ahead, 0)):
+        if not isinstance(value, int) or value < least:
+            raise ValueError(f"expert: {key} must be a whole number from {least} up, not {value!r}")
+    arrays, _ = load_weights(path_for(KIND, weights, table), KIND, VERSION)
+    searcher = Searcher(table, ValueModel(arrays), utility, plans, ahead, AHEAD)
+    given = [budget] if budget else [f"deals={deals}"]
+    given += [f"weights={weights}"] * (weights is not None)
+    given += [f"utility={utility}"] * (utility != "blend") + [f"plans={plans}"] * (plans != PLANS)
+    given += [f"turns={turns}"] * (turns is not None)
+    return ExpertAgent("expert:" + ",".join(given), searcher, spent)

@@ -1,0 +1,90 @@
+"""A hint as text for people: the table of plans, and the stages in which it can be revealed."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from thegame_app.hints import Hint, Plan
+from thegame_app.language import Language
+
+WIDTH = 80
+"""Columns."""
+INDENT = 6
+"""Columns that a reason is indented by."""
+TIE = "\N{NO-BREAK SPACE}"
+"""Between words that stay on one line, until the text is wrapped."""
+
+
+def hint_text(answer: Hint, lang: Language) -> str:
+    """The table of plans and the note, at most 80 columns wide."""
+    lines = _table(answer, lang) if answer.plans else []
+    if any(plan.close for plan in answer.plans):
+        lines += _wrapped(lang("~ too close to the best plan to call."))
+    return "\n".join([*lines, *_wrapped(answer.note)])
+
+
+def steps_text(plan: Plan, lang: Language) -> str:
+    """The plays of a plan in order, such as "30 up2, 44 up2, end"."""
+    return _steps(plan, lang).replace(TIE, " ")
+
+
+def stages(answer: Hint, lang: Language) -> list[tuple[str, str]]:
+    """Heading and text of each stage: the pile of the best plan's first play, its card, all.
+
+    Where nothing is to be laid there is one stage.
+    """
+    everything = (lang("All of it"), hint_text(answer, lang))
+    if not answer.plans or not answer.plans[0].plays:
+        return [everything]
+    card, pile = answer.plans[0].plays[0]
+    return [
+        (lang("The pile"), lang("Look at {pile} first.", pile=pile)),
+        (lang("The card"), lang("Lay {card} on {pile} first.", card=card, pile=pile)),
+        everything,
+    ]
+
+
+def _steps(plan: Plan, lang: Language) -> str:
+    steps = [f"{card}{TIE}{lang.pile(pile)}" for card, pile in plan.plays]
+    return ", ".join(steps + [lang("end")] * plan.ends_turn)
+
+
+def _table(answer: Hint, lang: Language) -> list[str]:
+    """Lines: figures and plays of each plan, its reason below."""
+    rows = [["", lang("cards left"), lang("to best"), lang("win %")]]
+    rows += [_figures(plan, rank) for rank, plan in enumerate(answer.plans, start=1)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = _row(rows[0], widths, lang("plan"))
+    for plan, cells in zip(answer.plans, rows[1:], strict=True):
+        lines += _row(cells, widths, _steps(plan, lang))
+        lines += _wrapped(plan.reason, " " * INDENT)
+    return lines
+
+
+def _figures(plan: Plan, rank: int) -> list[str]:
+    """Rank, cards left, difference to the best and win chance as they are printed."""
+    return [
+        "~" * plan.close + str(rank),
+        f"{plan.cards_left:.2f} ± {plan.cards_left_se:.2f}",
+        "" if rank == 1 else f"+{plan.difference:.2f} ± {plan.difference_se:.2f}",
+        f"{100 * plan.win:.1f} ± {100 * plan.win_se:.1f}",
+    ]
+
+
+def _row(cells: Sequence[str], widths: Sequence[int], last: str) -> list[str]:
+    """Cells right-aligned, and behind them a text that may need several lines."""
+    front = "  ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True)) + "  "
+    return _wrapped(last, front, " " * len(front))
+
+
+def _wrapped(text: str, first: str = "", rest: str | None = None) -> list[str]:
+    """Lines of a text, each line behind what indents it."""
+    lines = textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=first if rest is None else rest,
+        drop_whitespace=True,
+    )
+    return [line.replace(TIE, " ").rstrip() for line in lines]

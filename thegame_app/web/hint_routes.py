@@ -1,0 +1,65 @@
+"""Advice on request, for the seat at turn and nobody else: from its view, at once, then refined."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+
+from thegame_app.crew import partners_of
+from thegame_app.language import Refusal
+from thegame_app.session import Session
+from thegame_app.web.access import StoreOf, VisitorOf
+from thegame_app.web.pages import Form, is_htmx, language_of, number_of, render, wants_json
+from thegame_app.web.play_routes import seat_of
+
+router = APIRouter()
+
+STRENGTHS = ("instant", "normal", "deep")
+"""A hint that is asked for at one of these is shown at those before it first."""
+
+
+@router.post("/play/{game}/{place}/hint")
+def advise(
+    request: Request, game: str, place: str, form: Form, store: StoreOf, visitor: VisitorOf
+) -> Response:
+    """Ranked plans for the visitor's seat.
+
+    The form's `strength` is what is wanted in the end; `step`, which the page sends along as it
+    refines an answer, what is worked out now. A program gets the wanted one at once.
+    """
+    stored = store.game(game)
+    seat = seat_of(stored, place, visitor)
+    session = stored.session
+    if seat is None:
+        raise Refusal("An onlooker cannot play.")
+    session.check_turn(seat, number_of(form, "seen"))
+    wanted = _strength(form, "strength", STRENGTHS[0])
+    step = wanted if wants_json(request) else _strength(form, "step", STRENGTHS[0])
+    return _hint(request, session, seat, min(step, wanted, key=STRENGTHS.index), wanted)
+
+
+def _strength(form: dict[str, str], name: str, default: str) -> str:
+    strength = form.get(name, default)
+    if strength not in STRENGTHS:
+        raise Refusal("The strength of a hint is one of {names}.", names=", ".join(STRENGTHS))
+    return strength
+
+
+def _hint(request: Request, session: Session, seat: int, step: str, wanted: str) -> Response:
+    from thegame_app.hints import hint
+
+    partners = partners_of(session, seat)
+    answer = hint(session.view(seat), step, partners=partners, lang=language_of(request))
+    if wants_json(request):
+        return JSONResponse(answer.document())
+    following = STRENGTHS[STRENGTHS.index(step) + 1 :]
+    return render(
+        request,
+        "play_hint.html" if is_htmx(request) else "hint_page.html",
+        base=request.url.path.removesuffix("/hint"),
+        answer=answer,
+        version=session.version,
+        wanted=wanted,
+        refining=following[0] if step != wanted else None,
+        deeper=following[0] if following and step == wanted else None,
+    )

@@ -122,14 +122,8 @@ class LookAhead:
         self._worth = np.stack([value.utility, LOWEST == 0, CENTRES], axis=1).astype(np.float64)
         self._ended = self._worth[BIN_OF]
         self._ended[:, CARDS_LEFT] = np.arange(len(BIN_OF))
-        self._grow(1, 1)
-
-    def _grow(self, deals: int, total: int) -> None:
-        cards = int(self.p[P_CARDS])
-        self._dealt = np.zeros((deals, GAME_ROW), np.int64), np.zeros((deals, cards), np.int8)
-        self._games = np.zeros((total, GAME_ROW), np.int64), np.zeros((total, cards), np.int8)
-        self._rows = np.zeros((total, VIEW_ROW), np.int64)
-        self._running = np.zeros(total, np.int64)
+        self._dealt = self._games = np.zeros((0, GAME_ROW), np.int64), self._decks(0)
+        self._rows, self._running = np.zeros((0, VIEW_ROW), np.int64), np.zeros(0, np.int64)
 
     def judge(
         self, row: Int64, states: Int64, deals: int, state: np.uint64
@@ -145,15 +139,31 @@ class LookAhead:
         Returns:
             float64[M, D, 3] (UTILITY, WINS, CARDS_LEFT), uint64.
         """
-        total = len(states) * deals
-        if deals > len(self._dealt[0]) or total > len(self._running):
-            self._grow(max(deals, len(self._dealt[0])), max(total, len(self._running)))
+        if deals > len(self._dealt[0]):
+            self._dealt = np.zeros((deals, GAME_ROW), np.int64), self._decks(deals)
         games, decks = self._dealt[0][:deals], self._dealt[1][:deals]
         state = np.uint64(deal_games(row, self.p, self._pool, state, games, decks))
+        return self.outcomes(games, decks, states), state
+
+    def outcomes(self, games: Int64, decks: Int8, states: Int64) -> Floats:
+        """Outcomes of every afterstate over given dealings, float64[M, D, 3].
+
+        Args:
+            games: int64[D, GAME_ROW], the acting seat to play; not changed.
+            decks: int8[D, N].
+            states: int64[M, STATE], afterstates of complete plans.
+        """
+        deals, total = len(games), len(states) * len(games)
+        if total > len(self._running):
+            self._games = np.zeros((total, GAME_ROW), np.int64), self._decks(total)
+            self._rows = np.zeros((total, VIEW_ROW), np.int64)
+            self._running = np.zeros(total, np.int64)
         on_games, on_decks = self._games[0][:total], self._games[1][:total]
         leave_each(games, decks, self.p, states, on_games, on_decks)
-        outcomes = self._play_on(on_games, on_decks)
-        return outcomes.reshape(len(states), deals, 3), state
+        return self._play_on(on_games, on_decks).reshape(len(states), deals, 3)
+
+    def _decks(self, count: int) -> Int8:
+        return np.zeros((count, int(self.p[P_CARDS])), np.int8)
 
     def _play_on(self, games: Int64, decks: Int8) -> Floats:
         for turn in range(self.turns + 1):

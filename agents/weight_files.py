@@ -102,6 +102,15 @@ def shipped(kind: str) -> dict[str, dict[str, Any]]:
     return {name: data for name, data in found.items() if data.get("kind") == kind}
 
 
+def shipped_for(kind: str, table: Table) -> Path | None:
+    """The shipped weights of a kind that were trained for the table; None where there are none."""
+    wanted = table_metadata(table)
+    for name, metadata in shipped(kind).items():
+        if metadata.get("table") == wanted:
+            return SHIPPED / f"{name}.safetensors"
+    return None
+
+
 def path_for(kind: str, name: str | None, table: Table) -> Path:
     """The weights file of a name, of a path, or (without either) of a table.
 
@@ -112,10 +121,10 @@ def path_for(kind: str, name: str | None, table: Table) -> Path:
     known = shipped(kind)
     if name is not None:
         return SHIPPED / f"{name}.safetensors" if name in known else Path(name)
+    shipped_path = shipped_for(kind, table)
+    if shipped_path is not None:
+        return shipped_path
     wanted = table_metadata(table)
-    for found, metadata in known.items():
-        if metadata.get("table") == wanted:
-            return SHIPPED / f"{found}.safetensors"
     tables = "; ".join(f"{found} ({_told(data['table'])})" for found, data in known.items())
     raise ValueError(f"no {kind} weights for {_told(wanted)}; there are: {tables or 'none'}")
 

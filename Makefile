@@ -6,7 +6,7 @@ EXTRAS ?= train,dev
 comma := ,
 STAMP := $(VENV)/.installed-$(subst $(comma),-,$(EXTRAS))
 LOCALE := thegame_app/locale
-KEYWORDS := N_ lang Refusal plural:1,2
+KEYWORDS := N_ lang _lang plural:1,2 Refusal Denied UnknownGame TooLarge NotAForm BadInput
 POSITION ?= up=23,40 down=77,60 hand=12,30,44,54,67,88 others=6,6,6,6 deck=38
 
 .PHONY: help install demo test test-browser test-long fmt lint type check bench results messages clean
@@ -57,7 +57,7 @@ results: install  ## Play the runs behind the README's tables and write them ane
 
 messages: install  ## Collect the messages for translation, and compile the catalogues
 	$(BIN)/pybabel -q extract -F babel.cfg $(KEYWORDS:%=-k %) --omit-header --no-location --sort-output \
-		-o $(LOCALE)/thegame.pot thegame_app
+		-o $(LOCALE)/thegame.pot thegame_app thegame_env
 	$(BIN)/pybabel -q update -D thegame -i $(LOCALE)/thegame.pot -d $(LOCALE) --no-fuzzy-matching \
 		--ignore-obsolete --ignore-pot-creation-date
 	$(BIN)/pybabel -q compile -D thegame -d $(LOCALE)

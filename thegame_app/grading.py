@@ -24,9 +24,9 @@ from agents.plans import (
 from agents.rollout import best_plans
 from agents.sequence import weights_for
 from agents.turn_score import FLOATS, INTS
+from thegame_app.language import Refusal
 from thegame_app.playouts import Actions, Judge
 from thegame_env.engine import parameters
-from thegame_env.rules import unknown
 from thegame_env.view import View
 
 Floats = npt.NDArray[np.float64]
@@ -67,9 +67,10 @@ STRENGTHS = {
 
 
 def strength_of(name: str) -> Strength:
-    """The strength of a name; ValueError names the known ones."""
+    """The strength of a name; a Refusal names the known ones."""
     if name not in STRENGTHS:
-        raise ValueError(unknown("strength", name, STRENGTHS))
+        known = ", ".join(STRENGTHS)
+        raise Refusal('unknown strength "{name}"; known: {known}', name=name, known=known)
     return STRENGTHS[name]
 
 

@@ -44,13 +44,14 @@ def give_hint(
 ) -> None:
     """Rank the plans of a turn, with the cards left and the chance to win to expect."""
     from thegame_app.hints import hint
-    from thegame_app.language import language
+    from thegame_app.language import language, spoken
     from thegame_env.notation import parse_position
 
     if staged and json:
         raise ValueError("either --staged or --json, not both")
     words = language(lang)
-    answer = hint(parse_position(position), strength, top, seed, partners, words)  # type: ignore[arg-type]
+    with spoken(words):
+        answer = hint(parse_position(position), strength, top, seed, partners, words)  # type: ignore[arg-type]
     if json:
         print_json(answer.document())
     elif staged:

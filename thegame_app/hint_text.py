@@ -29,6 +29,22 @@ def steps_text(plan: Plan, lang: Language) -> str:
     return _steps(plan, lang).replace(TIE, " ")
 
 
+def figures_of(plan: Plan, best: bool, lang: Language) -> list[str]:
+    """The figures of a plan in words; for all but the best one also how far behind it they are."""
+    left, left_se = lang.number(plan.cards_left, ".2f"), lang.number(plan.cards_left_se, ".2f")
+    win, win_se = lang.number(100 * plan.win, ".1f"), lang.number(100 * plan.win_se, ".1f")
+    cards, se = lang.number(plan.difference, ".2f"), lang.number(plan.difference_se, ".2f")
+    words = [
+        lang("cards left {left} ± {se}", left=left, se=left_se),
+        lang("wins {win} % ± {se}", win=win, se=win_se),
+    ]
+    if not best:
+        words.append(lang("to the best +{cards} ± {se}", cards=cards, se=se))
+    if plan.close and not best:
+        words.append(lang("too close to call"))
+    return words
+
+
 def stages(answer: Hint, lang: Language) -> list[tuple[str, str]]:
     """Heading and text of each stage: the pile of the best plan's first play, its card, all.
 
@@ -53,7 +69,7 @@ def _steps(plan: Plan, lang: Language) -> str:
 def _table(answer: Hint, lang: Language) -> list[str]:
     """Lines: figures and plays of each plan, its reason below."""
     rows = [["", lang("cards left"), lang("to best"), lang("win %")]]
-    rows += [_figures(plan, rank) for rank, plan in enumerate(answer.plans, start=1)]
+    rows += [_figures(plan, rank, lang) for rank, plan in enumerate(answer.plans, start=1)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = _row(rows[0], widths, lang("plan"))
     for plan, cells in zip(answer.plans, rows[1:], strict=True):
@@ -62,13 +78,17 @@ def _table(answer: Hint, lang: Language) -> list[str]:
     return lines
 
 
-def _figures(plan: Plan, rank: int) -> list[str]:
+def _figures(plan: Plan, rank: int, lang: Language) -> list[str]:
     """Rank, cards left, difference to the best and win chance as they are printed."""
+
+    def with_error(value: float, error: float, spec: str) -> str:
+        return f"{lang.number(value, spec)} ± {lang.number(error, spec)}"
+
     return [
         "~" * plan.close + str(rank),
-        f"{plan.cards_left:.2f} ± {plan.cards_left_se:.2f}",
-        "" if rank == 1 else f"+{plan.difference:.2f} ± {plan.difference_se:.2f}",
-        f"{100 * plan.win:.1f} ± {100 * plan.win_se:.1f}",
+        with_error(plan.cards_left, plan.cards_left_se, ".2f"),
+        "" if rank == 1 else "+" + with_error(plan.difference, plan.difference_se, ".2f"),
+        with_error(100 * plan.win, 100 * plan.win_se, ".1f"),
     ]
 
 

@@ -137,7 +137,7 @@ def refine(
     if top < 1:
         raise ValueError(f"top must be at least 1, not {top}")
     if not view.acting:
-        raise Refusal("It is another seat's turn.")
+        raise Refusal("It is another player's turn.")
     judge, position = judge_for(view, partners, seed), format_position(view)
     over = _over(view, lang)
     if over:

@@ -2,8 +2,8 @@
 
 The English text is the message itself. A message is looked up first and filled in afterwards, so a
 translation may move its `{names}` about. Messages are found for translation (`make messages`) as
-the literal first argument of `N_`, `lang`, `plural` and `Refusal`; templates call `_` and
-`ngettext`, which are a `Language` and its `plural`.
+the literal first argument of `N_`, `lang`, `plural`, `Refusal` and its kinds, and of the `BadInput`
+of thegame_env; templates call `_` and `ngettext`, which are a `Language` and its `plural`.
 """
 
 from __future__ import annotations
@@ -13,13 +13,19 @@ import gettext
 import locale
 import os
 import re
+import string
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.resources import as_file, files
 from typing import Any
 
+from thegame_env.errors import BadInput
 from thegame_env.rules import PILES, unknown
 
 LANGUAGES = ("en", "de", "pl")
 """Codes of the languages; the first needs no catalogue."""
+DECIMAL_POINT = ("en",)
+"""Languages that write 0.5; the others write 0,5."""
 DOMAIN = "thegame"
 """Name of the catalogue."""
 VARIABLES = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
@@ -49,7 +55,10 @@ class Language:
     def __call__(self, message: str, /, **values: Any) -> str:
         """The message in this language, with its `{names}` filled in.
 
-        A value called `pile` may be the number of a pile, 0..3; its name is put there.
+        Numbers that are not whole are written as in `number`.
+
+        A value called `pile` may be a pile, as its number 0..3 or as in PILES; its name in this
+        language is put there.
         """
         return self._fill(self._catalogue.gettext(message), values)
 
@@ -57,18 +66,43 @@ class Language:
         """The form for the number `n`, which the message may name as `{n}`."""
         return self._fill(self._catalogue.ngettext(one, many, n), {"n": n, **values})
 
+    def number(self, value: float, spec: str) -> str:
+        """A number as the language writes it: with a decimal comma in German and Polish.
+
+        Args:
+            value: The number.
+            spec: How to format it, such as ".2f".
+        """
+        text = format(value, spec)
+        return text if self.code in DECIMAL_POINT else text.replace(".", ",")
+
     def pile(self, pile: int) -> str:
         """The short name of pile 0..3."""
         return self._catalogue.gettext(PILE_NAMES[pile])
 
     def _fill(self, text: str, values: dict[str, Any]) -> str:
         pile = values.get("pile")
+        if pile in PILES:
+            pile = PILES.index(pile)
         if isinstance(pile, int) and 0 <= pile < len(PILES):
             values = {**values, "pile": self.pile(pile)}
-        return text.format(**values)
+        return _Filler(self).vformat(text, (), values)
 
     def __repr__(self) -> str:
         return f"Language({self.code!r})"
+
+
+class _Filler(string.Formatter):
+    """`str.format` with numbers that are not whole written as in a language."""
+
+    def __init__(self, lang: Language) -> None:
+        self._lang = lang
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """See string.Formatter."""
+        if isinstance(value, float):
+            return self._lang.number(value, format_spec)
+        return str(super().format_field(value, format_spec))
 
 
 @functools.cache
@@ -136,3 +170,14 @@ class Refusal(ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return functools.partial(Refusal, **self.values), (self.message,)
+
+
+@contextmanager
+def spoken(lang: Language) -> Iterator[None]:
+    """Say what is refused inside in a language: as a ValueError with that text."""
+    try:
+        yield
+    except Refusal as refusal:
+        raise ValueError(refusal.text(lang)) from None
+    except BadInput as error:
+        raise ValueError(lang(error.message, **error.values)) from None

@@ -50,11 +50,10 @@ def play(
 
     Without options about the table it goes on with the game that was played last.
     """
-    from thegame_app.language import language
+    from thegame_app.language import language, spoken
     from thegame_app.store import Store, data_folder
 
-    if lang is not None:
-        language(lang)
+    words = language(lang)
     if plain and not terminal:
         raise ValueError("--plain goes with --terminal")
     if terminal and lan:
@@ -63,12 +62,14 @@ def play(
     asked = any(value is not None for value in (players, rules, talk, starter, agents, seed))
     stored = None if asked or new else last_game(store)
     if stored is None:
-        session = dealt(players or 1, rules, talk, starter, agents or [], seed)
+        with spoken(words):
+            session = dealt(players or 1, rules, talk, starter, agents or [], seed)
         stored = store.add_game(session, session.people[:1] if lan else None)
     if terminal:
         from thegame_app.terminal import play_in_terminal
 
-        play_in_terminal(store, stored.id, plain, lang)
+        with spoken(words):
+            play_in_terminal(store, stored.id, plain, words)
     else:
         from thegame_app.web.serve import serve
 

@@ -56,7 +56,7 @@ def _closed(view: View, plays: Plays, gaps: list[int], lang: Language) -> list[s
     for (_, pile), gap in zip(plays, gaps, strict=True):
         moved[pile] += gap
     return [
-        lang("closes the gap on {pile} for a partner who asked", pile=pile)
+        lang("closes the gap on {pile} although a partner asked for it", pile=pile)
         for pile in _asked(view)
         if moved[pile] > 0
     ][:1]

@@ -26,6 +26,7 @@ from thegame_app.grading import (
     strength_of,
     turn_plans,
 )
+from thegame_app.language import Refusal
 from thegame_app.playouts import Judge, Partners, judge_for
 from thegame_env.notation import GameRecord, format_action, format_position
 from thegame_env.reference import Game
@@ -185,11 +186,11 @@ def review(
     """
     work, players = strength_of(strength), record.table.players
     if seat is not None and not 0 <= seat < players:
-        raise ValueError(f"seat {seat} does not exist, seats are 0-{players - 1}")
+        raise Refusal("seat {seat} does not exist, seats are 0-{last}", seat=seat, last=players - 1)
     last, taken = _turns(record)
     chosen = [turn for turn in taken if seat is None or turn[1].seat == seat]
     if not chosen:
-        raise ValueError("no turn was played, there is nothing to review")
+        raise Refusal("no turn was played, there is nothing to review")
     judged = []
     for number, game, actions in chosen:
         view = View.of(game, record.table)

@@ -42,12 +42,13 @@ def review_game(
     json: JsonOption = False,
 ) -> None:
     """Grade every turn of a game by the cards and the chance to win that it lost."""
-    from thegame_app.language import language
+    from thegame_app.language import language, spoken
     from thegame_app.review_text import review_text
 
     words = language(lang)
     kind = _format(out)
-    result = _review(_read(record, game), strength, partners, seed, seat)
+    with spoken(words):
+        result = _review(_read(record, game), strength, partners, seed, seat)
     if out is not None:
         from eval.records import write_atomic
         from thegame_app.review_plot import draw
@@ -88,25 +89,29 @@ def _review(
 
 def _read(text: str, game: int | None) -> GameRecord:
     """The record that the argument stands for; ValueError where there is none."""
+    from thegame_app.language import Refusal
     from thegame_env.notation import GameRecord
 
     path = None if "=" in text else Path(text)
     if path is not None and path.is_dir():
         return _of_run(path, game)
     if game is not None:
-        raise ValueError("--game goes with a run's directory")
+        raise Refusal("--game goes with a run's directory")
     if path is None:
         return GameRecord.parse(text)
     try:
         return GameRecord.parse(path.read_text(encoding="utf-8").strip())
+    except FileNotFoundError:
+        raise Refusal("there is no file or directory {path}", path=path) from None
     except UnicodeDecodeError:
-        raise ValueError(f"{path} is not a game record") from None
+        raise Refusal("{path} is not a game record", path=path) from None
 
 
 def _of_run(path: Path, game: int | None) -> GameRecord:
     from eval.records import find_game
+    from thegame_app.language import Refusal
     from thegame_app.replay_command import record_of
 
     if game is None:
-        raise ValueError(f"{path} holds many games: say which with --game")
+        raise Refusal("{path} holds many games: say which with --game", path=path)
     return record_of(find_game(path, game))

@@ -25,7 +25,7 @@ def review_text(result: Review, lang: Language) -> str:
     blocks = [_turns(result, lang), _curve(result, lang)]
     if result.costly:
         blocks.append(_costly(result, lang))
-    blocks.append(_balance(result, lang))
+    blocks.append([line for text in balance(result, lang) for line in _wrapped(text, "", "")])
     return "\n\n".join("\n".join(block) for block in blocks)
 
 
@@ -68,9 +68,13 @@ def _cells(turn: TurnReview, lang: Language) -> list[str]:
         str(turn.number),
         str(turn.seat),
         lang("only plan") if turn.only else lang(GRADE_NAMES[turn.grade]),
-        f"{turn.lost_cards:.2f}, {100 * turn.lost_win:2.0f} %" if turn.lost_cards else "-",
-        f"{round(turn.luck_cards, 2) + 0.0:+.2f}",
+        _lost(turn, lang) if turn.lost_cards else "-",
+        lang.number(round(turn.luck_cards, 2) + 0.0, "+.2f"),
     ]
+
+
+def _lost(turn: TurnReview, lang: Language) -> str:
+    return f"{lang.number(turn.lost_cards, '.2f')} {100 * turn.lost_win:4.0f} %"
 
 
 def _curve(result: Review, lang: Language) -> list[str]:
@@ -104,8 +108,8 @@ def _costly(result: Review, lang: Language) -> list[str]:
     return lines
 
 
-def _balance(result: Review, lang: Language) -> list[str]:
-    """How the result came about, and what the figures assume."""
+def balance(result: Review, lang: Language) -> list[str]:
+    """How the result came about, and what the figures assume, a sentence each."""
     first = result.turns[0].cards_best
     if result.ended == "won":
         end = lang("The game was won.")
@@ -129,7 +133,7 @@ def _balance(result: Review, lang: Language) -> list[str]:
             if result.partners == "casual"
             else lang("Partners are taken to plan their turns as well as you do.")
         )
-    return [wrapped for line in lines for wrapped in _wrapped(line, "", "")]
+    return lines
 
 
 def _wrapped(text: str, first: str, rest: str) -> list[str]:

@@ -13,12 +13,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from thegame_app.crew import Crew, partners_of
-from thegame_app.language import Language, Refusal, language
+from thegame_app.language import Language, Refusal
 from thegame_app.session import PERSON, Session
 from thegame_app.session_changes import Change
-from thegame_app.session_record import change_and_keep
+from thegame_app.session_record import change_and_keep, run_folder
 from thegame_app.store import Store
-from thegame_env.rules import PILES
+from thegame_env.rules import N_PILES, PILES
 from thegame_env.view import SeatTalk, speak
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ PILE_WORDS = {
     **{name: pile for pile, name in enumerate(("u1", "u2", "d1", "d2"))},
     **{str(pile + 1): pile for pile in range(4)},
 }
+"""Names of the piles that are understood in every language, beside those of the own one."""
 
 
 class Screen(Protocol):
@@ -53,16 +54,15 @@ class Screen(Protocol):
         """Take the last player's cards off the screen, where that can be done."""
 
 
-def play_in_terminal(store: Store, game: str, plain: bool, code: str | None) -> None:
+def play_in_terminal(store: Store, game: str, plain: bool, lang: Language) -> None:
     """Play a stored game until it is over, the input ends, or the player leaves.
 
     Args:
         store: Where the game is kept; it is saved after every play.
         game: Its name.
         plain: Lines of text only.
-        code: Language; by default that of the system.
+        lang: What the player reads.
     """
-    lang = language(code)
     screen: Screen = PlainScreen(lang)
     if not plain:
         from thegame_app.terminal_rich import RichScreen
@@ -95,6 +95,11 @@ class Terminal:
                 self._screen.say(self._lang("The game is saved: thegame play goes on with it."))
                 return
         self._screen.say(ending(self.session, self._lang))
+        if self.session.seed is not None:
+            folder = run_folder(self._store, self._game)
+            self._screen.say(
+                self._lang("Every turn graded: thegame review {folder} --game 0", folder=folder)
+            )
 
     def _let_agent_play(self) -> None:
         before = self.session
@@ -112,7 +117,7 @@ class Terminal:
         if line is None:
             return False
         word, _, rest = line.strip().lower().partition(" ")
-        command = COMMANDS.get(word)
+        command = "end" if word == self._lang("end").lower() else COMMANDS.get(word)
         if command == "quit":
             return False
         try:
@@ -145,7 +150,7 @@ class Terminal:
         elif command == "undo":
             self._change(lambda game: game.undo(seat, seen))
         elif line.strip():
-            card, pile = play_of(line)
+            card, pile = play_of(line, self._lang)
             self._change(lambda game: game.play(seat, card, pile, seen))
 
     def _advise(self, session: Session, seat: int, strength: str) -> None:
@@ -174,29 +179,43 @@ class Terminal:
         self._screen.say(text[0].upper() + text[1:] + ".")
 
     def _ask(self, prompt: str) -> str | None:
-        """A typed line; None at the end of the input."""
+        """A typed line; None at the end of the input.
+
+        A line that does not come from a keyboard is shown behind the prompt, as if it was typed.
+        """
         try:
-            return input(prompt)
+            line = input(prompt)
         except EOFError:
             return None
+        if not sys.stdin.isatty():
+            print(line)
+        return line
 
 
-def play_of(line: str) -> tuple[int, int]:
-    """The card and the pile of a line such as "54 up1"; Refusal where it is none."""
+def play_of(line: str, lang: Language) -> tuple[int, int]:
+    """The card and the pile of a line such as "54 up1"; Refusal where it is none.
+
+    Piles may be named as in the language, too.
+    """
     found = re.fullmatch(r"\s*(\d{1,3})[\s:]+(\w+)\s*", line.lower(), re.ASCII)
     if not found:
         raise Refusal('This is not understood: "{line}". Type help.', line=line.strip()[:40])
     card, pile = found.groups()
-    if pile not in PILE_WORDS:
-        raise Refusal("There is no such pile; the piles are {piles}.", piles=", ".join(PILES))
-    return int(card), PILE_WORDS[pile]
+    names = [lang.pile(number) for number in range(N_PILES)]
+    words = {**PILE_WORDS, **{name: number for number, name in enumerate(names)}}
+    if pile not in words:
+        raise Refusal("There is no such pile; the piles are {piles}.", piles=", ".join(names))
+    return int(card), words[pile]
 
 
 def help_text(lang: Language) -> str:
     """The commands."""
+    names = " ".join(lang.pile(number) for number in range(N_PILES))
     return "\n".join(
         (
-            lang("54 up1 : lay 54 on up1 (the piles: up1 up2 down1 down2, or 1 2 3 4)"),
+            lang(
+                "54 {pile} : lay 54 on {pile} (the piles: {piles}, or 1 2 3 4)", pile=0, piles=names
+            ),
             lang("end : end the turn"),
             lang("undo : take the last card of this turn back"),
             lang("hint, hint normal, hint deep : advice"),
@@ -285,14 +304,10 @@ class PlainScreen:
 
     def advice(self, answer: Hint) -> None:
         """See Screen."""
-        from thegame_app.hint_text import steps_text
+        from thegame_app.hint_text import figures_of, steps_text
 
         lang = self._lang
         for rank, plan in enumerate(answer.plans, start=1):
-            steps = steps_text(plan, lang)
-            left = lang("cards left {left} ± {se}", left=f"{plan.cards_left:.2f}",
-                        se=f"{plan.cards_left_se:.2f}")  # fmt: skip
-            wins = lang("wins {win} % ± {se}", win=f"{100 * plan.win:.1f}",
-                        se=f"{100 * plan.win_se:.1f}")  # fmt: skip
-            self.say(f"{rank}. {steps}: {left}, {wins}; {plan.reason}")
+            figures = ", ".join(figures_of(plan, rank == 1, lang))
+            self.say(f"{rank}. {steps_text(plan, lang)}: {figures}; {plan.reason}")
         self.say(answer.note)

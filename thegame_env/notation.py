@@ -13,11 +13,13 @@ default.
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from thegame_env.deal import check_deck
+from thegame_env.errors import BadInput
 from thegame_env.reference import Game
 from thegame_env.rules import PILES, IllegalAction, Rules, Table, Talk, unknown
 from thegame_env.view import SeatTalk, View
@@ -34,13 +36,28 @@ def _tokens(text: str, what: str, known: tuple[str, ...]) -> dict[str, str]:
     for token in text.split():
         key, equals, value = token.partition("=")
         if not equals:
-            raise ValueError(f'{what}: "{token}" is not of the form key=value')
+            raise BadInput('{what}: "{token}" is not of the form key=value', what=what, token=token)
         if key not in known:
-            raise ValueError(f"{what}: {unknown('key', key, known)}")
+            raise _unknown_key(what, key, known)
         if key in values:
-            raise ValueError(f"{what}: {key} is given twice")
+            raise BadInput("{what}: {key} is given twice", what=what, key=key)
         values[key] = value
     return values
+
+
+def _unknown_key(what: str, key: str, known: tuple[str, ...]) -> BadInput:
+    names, near = ", ".join(known), difflib.get_close_matches(key, known, n=1)
+    if not near:
+        return BadInput(
+            '{what}: unknown key "{key}"; known: {known}', what=what, key=key, known=names
+        )
+    return BadInput(
+        '{what}: unknown key "{key}", did you mean "{near}"? known: {known}',
+        what=what,
+        key=key,
+        near=near[0],
+        known=names,
+    )
 
 
 def _numbers(values: dict[str, str], key: str) -> tuple[int, ...] | None:
@@ -53,7 +70,7 @@ def _numbers(values: dict[str, str], key: str) -> tuple[int, ...] | None:
     numbers = text.split(",")
     for number in numbers:
         if not re.fullmatch(r"[0-9]{1,20}", number):
-            raise ValueError(f'{key}: "{number}" is not a whole number')
+            raise BadInput('{key}: "{number}" is not a whole number', key=key, number=number)
     return tuple(map(int, numbers))
 
 
@@ -62,7 +79,7 @@ def _number(values: dict[str, str], key: str, default: int) -> int:
     if numbers is None:
         return default
     if len(numbers) != 1:
-        raise ValueError(f'{key} must be one whole number, not "{values[key]}"')
+        raise BadInput('{key} must be one whole number, not "{got}"', key=key, got=values[key])
     return numbers[0]
 
 
@@ -74,7 +91,7 @@ def parse_position(text: str) -> View:
     values = _tokens(text, "position", POSITION_KEYS)
     rules = Rules.parse(values.get("rules", "official"))
     if "hand" not in values:
-        raise ValueError("position: the hand is missing, for example hand=12,34,45")
+        raise BadInput("position: the hand is missing, for example hand=12,34,45")
     hand = _cards(rules, "hand", _numbers(values, "hand") or ())
     tops = _tops(rules, values)
     others = _numbers(values, "others") or ()
@@ -94,11 +111,15 @@ def parse_position(text: str) -> View:
 def _cards(rules: Rules, where: str, cards: tuple[int, ...]) -> tuple[int, ...]:
     for i, card in enumerate(cards):
         if not rules.low < card < rules.high:
-            raise ValueError(
-                f"{where}: card {card} does not exist, cards are {rules.low + 1}-{rules.high - 1}"
+            raise BadInput(
+                "{where}: card {card} does not exist, cards are {low}-{high}",
+                where=where,
+                card=card,
+                low=rules.low + 1,
+                high=rules.high - 1,
             )
         if card in cards[:i]:
-            raise ValueError(f"{where}: card {card} stands there twice")
+            raise BadInput("{where}: card {card} stands there twice", where=where, card=card)
     return cards
 
 
@@ -109,14 +130,21 @@ def _tops(rules: Rules, values: dict[str, str]) -> tuple[int, int, int, int]:
         if pair is None:
             pair = (start, start)
         if len(pair) != 2:
-            raise ValueError(f'{key} must be two tops such as {key}=23,40, not "{values[key]}"')
+            raise BadInput(
+                '{key} must be two tops such as {key}=23,40, not "{got}"', key=key, got=values[key]
+            )
         for top in pair:
             if top != start and not rules.low < top < rules.high:
-                raise ValueError(
-                    f"{key}: a top is {start} or a card {rules.low + 1}-{rules.high - 1}, not {top}"
+                raise BadInput(
+                    "{key}: a top is {start} or a card {low}-{high}, not {top}",
+                    key=key,
+                    start=start,
+                    low=rules.low + 1,
+                    high=rules.high - 1,
+                    top=top,
                 )
             if top != start and top in tops:
-                raise ValueError(f"card {top} lies on two piles")
+                raise BadInput("card {card} lies on two piles", card=top)
             tops.append(top)
     return (tops[0], tops[1], tops[2], tops[3])
 
@@ -133,30 +161,43 @@ def _check_clashes(
 ) -> None:
     for card in hand:
         if card in tops:
-            raise ValueError(f"card {card} is in the hand and on {PILES[tops.index(card)]}")
+            pile = PILES[tops.index(card)]
+            raise BadInput("card {card} is in the hand and on {pile}", card=card, pile=pile)
         if seen is not None and card in seen:
-            raise ValueError(f"card {card} is in the hand and among the seen cards")
+            raise BadInput("card {card} is in the hand and among the seen cards", card=card)
 
 
 def _check_sizes(table: Table, hand: tuple[int, ...], others: tuple[int, ...], plays: int) -> None:
     full = table.hand_size
     if len(hand) + plays > full:
-        raise ValueError(
-            f"{len(hand)} cards in hand and {plays} played this turn are more than a full hand of "
-            f"{full} ({table.rules.spec()}, {table.players} players)"
+        raise BadInput(
+            "{cards} cards in hand and {plays} played this turn are more than a full hand of "
+            "{full} ({rules}, {players} players)",
+            cards=len(hand),
+            plays=plays,
+            full=full,
+            rules=table.rules.spec(),
+            players=table.players,
         )
     for size in others:
         if size > full:
-            raise ValueError(f"others: a hand of {size} is larger than a full hand of {full}")
+            raise BadInput(
+                "others: a hand of {size} is larger than a full hand of {full}",
+                size=size,
+                full=full,
+            )
 
 
 def _check_played(plays: int, seen: frozenset[int] | None, laid: frozenset[int]) -> None:
     """ValueError where cards have been played that lie nowhere."""
-    if not laid and (plays or seen):
-        what = f"played={plays}" if plays else "cards are seen"
-        raise ValueError(f"{what}, but no pile has been touched")
+    if not laid and plays:
+        raise BadInput("played={plays}, but no pile has been touched", plays=plays)
+    if not laid and seen:
+        raise BadInput("cards are seen, but no pile has been touched")
     if seen is not None and plays > len(seen):
-        raise ValueError(f"played={plays} is more than the cards seen ({len(seen)})")
+        raise BadInput(
+            "played={plays} is more than the cards seen ({seen})", plays=plays, seen=len(seen)
+        )
 
 
 def _deck(
@@ -170,16 +211,30 @@ def _deck(
     rest = rules.cards - held - len(laid if seen is None else seen)
     deck = _number(values, "deck", max(rest, 0))
     if rest < 0 or deck > rest:
-        what = "the tops" if seen is None else "the seen cards"
-        raise ValueError(
-            f"hand, others, deck and {what} add up to {rules.cards - rest + deck} cards, more than "
-            f"the {rules.cards} there are"
+        sizes = {"sum": rules.cards - rest + deck, "cards": rules.cards}
+        if seen is None:
+            raise BadInput(
+                "hand, others, deck and the tops add up to {sum} cards, more than the {cards} "
+                "there are",
+                **sizes,
+            )
+        raise BadInput(
+            "hand, others, deck and the seen cards add up to {sum} cards, more than the {cards} "
+            "there are",
+            **sizes,
         )
     if deck < rest and (seen is not None or not laid):
-        where = "nor seen" if seen is not None else "and no pile touched"
-        raise ValueError(
-            f"the sizes do not add up to {rules.cards}: neither in a hand nor in the deck {where}: "
-            f"{rest - deck}"
+        sizes = {"cards": rules.cards, "rest": rest - deck}
+        if seen is None:
+            raise BadInput(
+                "the sizes do not add up to {cards}: neither in a hand nor in the deck and no pile "
+                "touched: {rest}",
+                **sizes,
+            )
+        raise BadInput(
+            "the sizes do not add up to {cards}: neither in a hand nor in the deck nor seen: "
+            "{rest}",
+            **sizes,
         )
     return deck
 
@@ -193,17 +248,25 @@ def _talk(text: str | None, others: int) -> tuple[Talk, tuple[SeatTalk, ...]]:
     if not colon:
         setting = "open" if loud else "avoid"
     if setting not in ("avoid", "open"):
-        raise ValueError(f"talk: {unknown('setting', setting, ('avoid', 'open'))}")
+        raise BadInput(
+            'talk: unknown setting "{setting}"; known: {known}',
+            setting=setting,
+            known="avoid, open",
+        )
     if setting == "avoid" and loud:
-        raise ValueError("talk: avoid knows only the levels 0 and 1, and no !")
+        raise BadInput("talk: avoid knows only the levels 0 and 1, and no !")
     if len(said) != others:
-        raise ValueError(f"talk: {len(said)} groups for {others} other seats")
+        raise BadInput(
+            "talk: {groups} groups for {others} other seats", groups=len(said), others=others
+        )
     return ("open" if setting == "open" else "avoid"), said
 
 
 def _seat_talk(group: str) -> SeatTalk:
     if not re.fullmatch(r"[012]{4}!?", group):
-        raise ValueError(f'talk: "{group}" is not four levels 0-2 such as 0120, with ! for stuck')
+        raise BadInput(
+            'talk: "{group}" is not four levels 0-2 such as 0120, with ! for stuck', group=group
+        )
     a, b, c, d = (int(level) for level in group[:4])
     return SeatTalk((a, b, c, d), group.endswith("!"))
 
@@ -253,7 +316,7 @@ def parse_action(rules: Rules, text: str) -> int:
         return rules.end_turn
     card, _, pile = text.partition(":")
     if not re.fullmatch(r"[0-9]{1,3}", card):
-        raise ValueError(f'"{text}" is not an action such as 54:up1, or end')
+        raise BadInput('"{text}" is not an action such as 54:up1, or end', text=text)
     if pile not in PILES:
         raise ValueError(unknown("pile", pile, PILES))
     return rules.action(int(card), PILES.index(pile))
@@ -312,10 +375,10 @@ class GameRecord:
         """The record of a text; ValueError names what is wrong."""
         values = _tokens(text, "record", RECORD_KEYS)
         if "deck" not in values:
-            raise ValueError("record: the deck is missing")
+            raise BadInput("record: the deck is missing")
         rules = Rules.parse(values.get("rules", "official"))
         if values.get("memory", "on") not in ("on", "off"):
-            raise ValueError(f'record: memory is on or off, not "{values["memory"]}"')
+            raise BadInput('record: memory is on or off, not "{got}"', got=values["memory"])
         table = Table(
             rules,
             _number(values, "players", 1),

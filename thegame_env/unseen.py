@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from thegame_env.deal import as_seed
+from thegame_env.errors import BadInput
 from thegame_env.layout import TALK_STEP
 from thegame_env.reference import Game
 from thegame_env.rules import N_PILES, PILES
@@ -112,9 +113,9 @@ def _check_claims(view: View, claims: list[_Claim]) -> None:
         trick = view.tops[pile] - sign * view.rules.trick
         offsets = [i for i, claim in enumerate(claims, start=1) if trick in claim.holds]
         if offsets and trick not in view.unseen:
-            raise ValueError(f"talk: nobody else can hold the trick on {PILES[pile]}")
+            raise BadInput("talk: nobody else can hold the trick on {pile}", pile=PILES[pile])
         if len(offsets) > 1:
-            raise ValueError(f"talk: two seats cannot both hold the trick on {PILES[pile]}")
+            raise BadInput("talk: two seats cannot both hold the trick on {pile}", pile=PILES[pile])
 
 
 def _deal_claims(

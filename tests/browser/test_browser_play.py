@@ -222,7 +222,8 @@ def pages(site):
     over = site.add(finished)
     name = over.split("/")[2]
     passing = site.add(new(2, seed=3)).replace("/1", "/2")
-    return ["/new", running, passing, over, f"/replay/{name}?step=4", "/games", "/nowhere"]
+    back = [f"/replay/{name}?step=4", f"/replay/{name}/review"]
+    return ["/new", running, passing, over, *back, "/games", "/nowhere"]
 
 
 @pytest.mark.parametrize(

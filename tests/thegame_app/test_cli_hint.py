@@ -285,7 +285,7 @@ def test_an_unknown_top_is_used_where_nothing_else_fits():
 def test_another_seats_turn_is_refused():
     table = Table(players=2)
     view = View.of(Game.start(table, table.rules.deck), table, 1)
-    with pytest.raises(Refusal, match="another seat's turn"):
+    with pytest.raises(Refusal, match="another player's turn"):
         hint(view)
 
 
@@ -318,7 +318,7 @@ def test_a_kept_pair_is_named():
     ("plays", "fact"),
     [
         (((30, 1), (44, 3)), "spares down1, a partner asked for it"),
-        (((67, 2), (54, 2)), "closes the gap on down1 for a partner who asked"),
+        (((67, 2), (54, 2)), "closes the gap on down1 although a partner asked for it"),
     ],
 )
 def test_what_partners_ask_for_is_a_reason(plays, fact):

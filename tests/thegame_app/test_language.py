@@ -1,5 +1,6 @@
 """The language layer and its catalogue: choice of a language, completeness, placeholders."""
 
+import ast
 import io
 import pickle
 import re
@@ -12,7 +13,8 @@ from babel.messages.frontend import parse_mapping_cfg
 from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po
 
-from thegame_app.language import LANGUAGES, N_, NAMES, Refusal, language, negotiate
+from thegame_app.language import LANGUAGES, N_, NAMES, Refusal, language, negotiate, spoken
+from thegame_env.errors import BadInput
 from thegame_env.rules import PILES
 
 ROOT = Path(__file__).parents[2]
@@ -40,9 +42,10 @@ def messages():
     """Every message of the application: a text, or (one, many)."""
     with (ROOT / "babel.cfg").open() as file:
         methods, options = parse_mapping_cfg(file)
-    found = extract_from_dir(APP, methods, options, keywords())
     return {message if isinstance(message, str) else tuple(message[:2])
-            for _, _, message, _, _ in found}  # fmt: skip
+            for folder in (APP, ROOT / "thegame_env")
+            for _, _, message, _, _ in extract_from_dir(folder, methods, options, keywords())
+            }  # fmt: skip
 
 
 def texts(message):
@@ -63,6 +66,45 @@ def test_the_extraction_finds_messages_of_every_kind():
     assert "up1" in found
     assert "cards left" in found
     assert any(isinstance(message, tuple) for message in found)
+
+
+def trees():
+    """The syntax trees of all modules that talk to people."""
+    paths = [*APP.rglob("*.py"), *(ROOT / "thegame_env").glob("*.py")]
+    return [ast.parse(path.read_text(encoding="utf-8")) for path in paths]
+
+
+def refusals():
+    """Names of the classes whose instances are sentences: Refusal, BadInput and their kinds."""
+    bases = {"Refusal", "BadInput"}
+    return bases | {
+        node.name
+        for tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        and bases & {base.id for base in node.bases if isinstance(base, ast.Name)}
+    }
+
+
+def test_every_sentence_in_the_code_is_found_for_translation():
+    """A new kind of refusal, or another name for a language, needs its keyword in the Makefile."""
+    speakers = refusals() | {"lang", "_lang", "words", "N_"}
+    calls = [
+        node
+        for tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and getattr(node.func, "attr", getattr(node.func, "id", "")) in speakers
+        and node.args
+    ]
+    assert not [ast.unparse(call) for call in calls if isinstance(call.args[0], ast.JoinedStr)]
+    said = {
+        call.args[0].value
+        for call in calls
+        if isinstance(call.args[0], ast.Constant) and isinstance(call.args[0].value, str)
+    }
+    assert {"It is not the turn of an agent.", "There is no such seat."} <= said
+    assert said <= {texts(message)[0] for message in messages()}
 
 
 @pytest.mark.parametrize("code", TRANSLATED)
@@ -121,6 +163,13 @@ def test_english_is_the_message_itself():
     assert lang("card {card}", card=12) == "card 12"
     assert lang.plural("{n} card", "{n} cards", 1) == "1 card"
     assert lang.plural("{n} card", "{n} cards", 2) == "2 cards"
+
+
+@pytest.mark.parametrize(("code", "text"), [("en", "+0.50"), ("de", "+0,50"), ("pl", "+0,50")])
+def test_numbers_are_written_as_in_the_language(code, text):
+    lang = language(code)
+    assert lang.number(0.5, "+.2f") == text
+    assert lang("{left:+.2f} {n} {card:>3}", left=0.5, n=1000, card=7) == f"{text} 1000   7"
 
 
 def test_polish_has_three_forms():
@@ -184,9 +233,28 @@ def test_a_browser_chooses_by_its_header(header, code):
 
 
 def test_a_refusal_is_a_sentence_in_every_language():
-    refusal = Refusal(N_("It is another seat's turn."))
-    assert str(refusal) == "It is another seat's turn."
+    refusal = Refusal(N_("It is another player's turn."))
+    assert str(refusal) == "It is another player's turn."
     assert len({refusal.text(language(code)) for code in LANGUAGES}) == 3
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_what_is_refused_inside_is_said_in_a_language(code):
+    lang, said = language(code), []
+    for error in (
+        Refusal("There is no such pile."),
+        BadInput("card {card} lies on two piles", card=7),
+    ):
+        with pytest.raises(ValueError, match=r"(?i)pile|stap|stos") as told, spoken(lang):
+            raise error
+        assert type(told.value) is ValueError
+        said.append(str(told.value))
+    assert said == [lang("There is no such pile."), lang("card {card} lies on two piles", card=7)]
+
+
+def test_bad_input_survives_pickling():
+    error = pickle.loads(pickle.dumps(BadInput("card {card} lies on two piles", card=7)))
+    assert str(error) == "card 7 lies on two piles"
 
 
 def test_a_refusal_survives_pickling():

@@ -8,11 +8,12 @@ import pytest
 from session_games import new
 
 from thegame_app.cli import run
-from thegame_app.language import Refusal
+from thegame_app.language import LANGUAGES, Refusal, language
 from thegame_app.play_command import seats_of
 from thegame_app.session import PERSON
 from thegame_app.store import Store
 from thegame_app.terminal import play_of, said_text
+from thegame_env.rules import PILES
 from thegame_env.view import SeatTalk
 
 
@@ -110,6 +111,7 @@ def test_a_whole_game_ends_with_its_result(play, tmp_path):
     assert code == 0
     assert f"Cards left: {session.game.cards_left}" in out
     assert "Player 1 still held:" in out
+    assert "thegame review" in out
     assert game_in(tmp_path).actions == session.actions
 
 
@@ -139,16 +141,43 @@ def test_a_pipe_needs_no_terminal(tmp_path):
 
 
 def test_lines_are_read_in_several_forms():
-    assert (
-        play_of("54 up1") == play_of(" 54:UP1 ") == play_of("54 1") == play_of("54 u1") == (54, 0)
-    )
+    lang = language("en")
+    for line in ("54 up1", " 54:UP1 ", "54 1", "54 u1"):
+        assert play_of(line, lang) == (54, 0)
     with pytest.raises(Refusal):
-        play_of("54up1x9")
+        play_of("54up1x9", lang)
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_pile_may_be_named_as_it_is_shown(code):
+    lang = language(code)
+    for pile in range(4):
+        assert play_of(f"54 {lang.pile(pile)}", lang) == (54, pile)
+        assert play_of(f"54 {PILES[pile]}", lang) == (54, pile)
+    with pytest.raises(Refusal) as refused:
+        play_of("54 up9", lang)
+    assert lang.pile(3) in refused.value.text(lang)
+
+
+@pytest.mark.parametrize("code", ["de", "pl"])
+def test_no_line_of_the_terminal_stays_english(play, code):
+    """What is said in one language and in English has no line in common but figures and names."""
+    lines = "help\n5 up1\n6 up1\nundo\nend\nfoo\nshow\nquit\n"
+    options = ["--players", "2", "--agents", PERSON, "--seed", "3", "--new"]
+    _, english = play("\n" + lines, *options)
+    _, other = play("\n" + lines, *options, "--lang", code)
+    typed = {line.strip() for line in lines.splitlines()}
+    assert {line for line in english.splitlines() if line.strip()} & {
+        line for line in other.splitlines() if line.strip()
+    } <= typed
+
+
+def test_lines_from_a_pipe_are_shown_as_if_they_were_typed(play):
+    _, out = play("5 up9\n", "--seed", "3", "--players", "2")
+    assert "Player 1> 5 up9\n" in out
 
 
 def test_what_seats_say_in_words():
-    from thegame_app.language import language
-
     lang = language("en")
     said = SeatTalk((0, 1, 2, 0), True)
     open_talk = "up2: good for me, down1: very good for me, I cannot reach my minimum"

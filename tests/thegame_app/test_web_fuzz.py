@@ -20,6 +20,7 @@ FIELDS = ("card", "pile", "seen", "all", "strength", "step", "players", "rules",
 PATHS = ("/", "/new", "/games", "/preferences", "/play/{g}", "/play/{g}/{s}", "/play/{g}/{s}/board",
          "/play/{g}/{s}/lay", "/play/{g}/{s}/end", "/play/{g}/{s}/undo", "/play/{g}/{s}/advance",
          "/play/{g}/{s}/hint", "/replay/{g}", "/replay/{g}/what-if", "/replay/{g}/record",
+         "/replay/{g}/review",
          "/enter/{g}", "/static/{s}", "/{s}")  # fmt: skip
 
 

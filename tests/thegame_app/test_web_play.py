@@ -1,11 +1,10 @@
-"""The page of a game: every route, what is refused and how, languages, several seats, replay."""
+"""The page of a game: its routes, what is refused and how, languages, several seats."""
 
-import re
 from html import unescape
 
 import pytest
 from session_games import new, played
-from web_clients import HTMX, JSON, Page, board, message
+from web_clients import HTMX, JSON, Page, board, lay, message, session_of
 
 from thegame_app.session import PERSON
 from thegame_app.web.pages import MOST_BYTES
@@ -34,15 +33,6 @@ def owner(page):
 def game(page):
     """Address of a game of a person and greedy, player 1 holding 5 14 30 77 79 86 91."""
     return f"/play/{page.store.add_game(new(2, seats=[PERSON, 'greedy'], seed=3)).id}/1"
-
-
-def lay(client, game, card, pile, seen, headers=HTMX):
-    fields = {"card": card, "pile": pile, "seen": seen}
-    return client.post(f"{game}/lay", data=fields, headers=headers)
-
-
-def session_of(page, game):
-    return page.store.game(game.split("/")[2]).session
 
 
 # --- a game ----------------------------------------------------------------------------------
@@ -242,102 +232,6 @@ def test_a_fault_of_the_program_is_a_sentence_too(page, owner, game, monkeypatch
     assert "ZeroDivisionError" in caplog.text
 
 
-# --- who may come in -------------------------------------------------------------------------
-
-
-def test_nobody_comes_in_without_a_link(page, game):
-    stranger = page.client()
-    addresses = ["/", "/new", "/games", game, game[:-2], f"{game[:-2]}/watch", f"{game}/board"]
-    for address in addresses:
-        assert stranger.get(address).status_code == 403
-    assert stranger.post("/new", data={"players": 1}).status_code == 403
-    assert lay(stranger, game, 5, "up1", 0).status_code == 403
-    assert stranger.get("/enter/wrong").status_code == 403
-    stranger.cookies.set("thegame", "x" * 32)
-    assert stranger.get(game).status_code == 403
-
-
-def test_a_link_opens_its_seat_only(lan):
-    stored = lan.store.add_game(new(3, seed=3), here=[0])
-    guest = lan.guest(stored.id, 1)
-    assert guest.get("/").url.path == f"/play/{stored.id}/2"
-    assert guest.get(f"/play/{stored.id}/2").status_code == 200
-    for address in ("/new", "/games", f"/play/{stored.id}/1", f"/play/{stored.id}/3"):
-        assert guest.get(address).status_code == 403
-    owner = lan.owner()
-    assert owner.get(f"/play/{stored.id}/1").status_code == 200
-    assert owner.get(f"/play/{stored.id}/2").status_code == 403
-    other = lan.store.add_game(new(2))
-    assert guest.get(f"/play/{other.id}/2").status_code == 403
-    assert guest.get(f"/play/{other.id}/watch").status_code == 403
-
-
-def test_the_owner_is_shown_the_links_of_the_others(lan):
-    owner = lan.owner()
-    fields = {"players": "3", "seat1": "person", "seat2": "remote", "seat3": "greedy"}
-    text = owner.post("/new", data=fields).text
-    (token,) = re.findall(r"/enter/([\w-]+)\"", text)
-    guest = lan.client(token)
-    assert guest.get("/").url.path.endswith("/2")
-    assert token not in guest.get("/").text
-
-
-def test_a_new_start_knows_its_visitors(page, owner, game, tmp_path):
-    lay(owner, game, 5, "up1", 0)
-    again = Page(tmp_path)
-    client = again.client()
-    client.cookies = owner.cookies
-    assert board(client, game)["version"] == 1
-    again.close()
-
-
-@pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example", "10.0.0.7", "[::2]", ""]
-)
-def test_foreign_names_are_turned_away(page, owner, game, host):
-    assert owner.get(game, headers={"host": host}).status_code == 421
-
-
-def test_numbers_are_let_in_on_a_network(lan):
-    owner = lan.owner()
-    assert owner.get("/new", headers={"host": "10.0.0.7:8000"}).status_code == 200
-    assert owner.get("/new", headers={"host": "evil.example"}).status_code == 421
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"origin": "http://evil.example"},
-        {"origin": "null"},
-        {"origin": "http://127.0.0.1:9999"},
-        {"sec-fetch-site": "cross-site"},
-        {"sec-fetch-site": "same-site"},
-    ],
-)
-def test_forms_of_other_sites_are_not_done(page, owner, game, headers):
-    answer = lay(owner, game, 5, "up1", 0, headers)
-    assert answer.status_code == 403
-    assert session_of(page, game).version == 0
-
-
-def test_own_forms_are_done(owner, game):
-    headers = {**HTMX, "origin": "http://127.0.0.1:8000", "sec-fetch-site": "same-origin"}
-    assert lay(owner, game, 5, "up1", 0, headers).status_code == 200
-
-
-def test_every_answer_has_the_safety_headers(owner, game):
-    for address in ("/new", game, "/nowhere", "/static/style.css", "/static/htmx.min.js"):
-        headers = owner.get(address).headers
-        assert "default-src 'none'" in headers["content-security-policy"]
-        assert headers["x-content-type-options"] == "nosniff"
-        assert ("no-store" in headers["cache-control"]) == (not address.startswith("/static"))
-
-
-def test_pages_need_no_network(owner, game):
-    for address in ("/new", game):
-        assert not re.findall(r'(?:src|href)="(?:https?:)?//', owner.get(address).text)
-
-
 # --- several people at one device ------------------------------------------------------------
 
 
@@ -391,57 +285,6 @@ def test_a_hint_is_for_the_seat_at_turn(page, owner):
     over = page.store.add_game(played(new(1)))
     seen = {"seen": over.session.version}
     assert owner.post(f"/play/{over.id}/1/hint", data=seen, headers=JSON).status_code == 422
-
-
-# --- replay ----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def finished(page):
-    return page.store.add_game(played(new(2, seats=[PERSON, "greedy"], seed=3)))
-
-
-def test_a_replay_steps_through_the_game(owner, finished):
-    whole = finished.session
-    for step in (0, 1, len(whole.actions)):
-        facts = owner.get(f"/replay/{finished.id}?step={step}", headers=JSON).json()
-        assert tuple(facts["tops"].values()) == whole.positions[step].tops
-        assert facts["hands"][1] == sorted(whole.positions[step].hands[1])
-    assert 'type="range"' in owner.get(f"/replay/{finished.id}").text
-    assert "<!doctype" not in owner.get(f"/replay/{finished.id}?step=1", headers=HTMX).text
-
-
-@pytest.mark.parametrize("step", ["-1", "9999", "x", ""])
-def test_a_step_must_be_there(owner, finished, step):
-    assert owner.get(f"/replay/{finished.id}?step={step}").status_code == 422
-    answer = owner.post(f"/replay/{finished.id}/what-if", data={"step": step})
-    assert answer.status_code == 422
-
-
-def test_a_running_game_has_no_replay(page, owner, game):
-    name = game.split("/")[2]
-    for address in (f"/replay/{name}", f"/replay/{name}?step=0", f"/replay/{name}/record"):
-        answer = owner.get(address)
-        assert answer.status_code == 422
-        assert "still going on" in answer.text
-    assert owner.post(f"/replay/{name}/what-if", data={"step": 0}).status_code == 422
-
-
-def test_what_if_plays_on_from_a_step(page, owner, finished):
-    answer = owner.post(f"/replay/{finished.id}/what-if", data={"step": 1})
-    session = session_of(page, answer.url.path)
-    assert session.game == finished.session.positions[1]
-
-
-def test_the_record_of_a_game(owner, finished):
-    text = owner.get(f"/replay/{finished.id}/record").text
-    assert text.strip() == str(finished.session.record)
-
-
-def test_the_list_of_games(owner, finished, game):
-    text = owner.get("/games").text
-    assert f'href="/replay/{finished.id}"' in text
-    assert f'href="{game[:-2]}"' in text
 
 
 # --- preferences -----------------------------------------------------------------------------

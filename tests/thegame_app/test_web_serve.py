@@ -8,9 +8,12 @@ import sys
 
 import httpx2
 import pytest
+from session_games import new
 
+from thegame_app.language import LANGUAGES, language
+from thegame_app.store import Store
 from thegame_app.web.network import own_address
-from thegame_app.web.serve import bound
+from thegame_app.web.serve import bound, seat_links
 
 
 class Server:
@@ -81,6 +84,15 @@ def test_a_link_for_every_other_person_on_the_network(servers, tmp_path):
         page = client.get(link)
         assert page.status_code == 200
         assert str(page.url).endswith("/2")
+
+
+def test_what_the_server_says_is_in_its_language(tmp_path):
+    store = Store(tmp_path)
+    stored = store.add_game(new(2), here=[0])
+    said = {next(seat_links(store, stored, 1, language(code))).partition(":")[0]
+            for code in LANGUAGES}  # fmt: skip
+    assert len(said) == 3
+    store.close()
 
 
 def test_a_port_that_is_taken_is_a_sentence(tmp_path):

@@ -63,3 +63,14 @@ def message(text):
     """The message line of a page or a part of one."""
     found = re.search(r'<p id="message"[^>]*>(.*?)</p>', text, re.DOTALL)
     return found[1].strip() if found else None
+
+
+def lay(client, game, card, pile, seen, headers=HTMX):
+    """Lay a card on the page at the address `game`."""
+    fields = {"card": card, "pile": pile, "seen": seen}
+    return client.post(f"{game}/lay", data=fields, headers=headers)
+
+
+def session_of(page, address):
+    """The session behind an address such as /play/NAME/1."""
+    return page.store.game(address.split("/")[2]).session

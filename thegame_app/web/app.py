@@ -19,12 +19,13 @@ from thegame_app.web import (
     play_routes,
     preference_routes,
     replay_routes,
+    review_routes,
     table_routes,
 )
 from thegame_app.web.pages import HERE, language_of, refuse, say_error
 from thegame_app.web.security import HEADERS, fault_of
 
-PARTS = (play_routes, hint_routes, replay_routes, preference_routes, table_routes)
+PARTS = (play_routes, hint_routes, replay_routes, review_routes, preference_routes, table_routes)
 """Modules with a `router`."""
 
 SENTENCES = {

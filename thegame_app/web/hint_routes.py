@@ -46,6 +46,7 @@ def _strength(form: dict[str, str], name: str, default: str) -> str:
 
 
 def _hint(request: Request, session: Session, seat: int, step: str, wanted: str) -> Response:
+    from thegame_app.hint_text import figures_of
     from thegame_app.hints import hint
 
     partners = partners_of(session, seat)
@@ -58,6 +59,7 @@ def _hint(request: Request, session: Session, seat: int, step: str, wanted: str)
         "play_hint.html" if is_htmx(request) else "hint_page.html",
         base=request.url.path.removesuffix("/hint"),
         answer=answer,
+        figures_of=figures_of,
         version=session.version,
         wanted=wanted,
         refining=following[0] if step != wanted else None,

@@ -14,6 +14,7 @@ from thegame_app.session import PERSON, Session
 from thegame_app.session_changes import Stale
 from thegame_app.session_record import change_and_keep
 from thegame_app.store import Store, Stored, UnknownGame
+from thegame_app.table_store import TableStore
 from thegame_app.web.access import OWNER, StoreOf, Visitor, VisitorOf, enter, seat_scope
 from thegame_app.web.board import board_of
 from thegame_app.web.network import own_address
@@ -27,6 +28,7 @@ from thegame_app.web.pages import (
     wants_json,
 )
 from thegame_app.web.security import LOCAL
+from thegame_app.web.table_access import scope_of, tables_of
 from thegame_env.rules import PILES, PRESETS, Rules, Table
 
 router = APIRouter()
@@ -49,13 +51,26 @@ def crew_of(request: Request) -> Crew:
 
 
 @router.get("/")
-def home(store: StoreOf, visitor: VisitorOf) -> Response:
-    """On to the game last played, else to the form of a new one."""
-    for stored in store.games(200, finished=False):
-        if visitor.seats(stored):
-            return RedirectResponse(f"/play/{stored.id}", 303)
-    visitor.need_owner()
-    return RedirectResponse("/new", 303)
+def home(request: Request, store: StoreOf, visitor: VisitorOf) -> Response:
+    """On to the game last played, else to the form of a new one; guests to where they may be."""
+    place = _game_of(store, visitor, finished=False)
+    if place is None and not visitor.owner:
+        place = _table_of(tables_of(request), visitor) or _game_of(store, visitor, finished=True)
+    if place is None:
+        visitor.need_owner()
+    return RedirectResponse(place or "/new", 303)
+
+
+def _game_of(store: Store, visitor: Visitor, finished: bool) -> str | None:
+    """The address of the game last played in which the visitor has a seat."""
+    games = store.games(200, finished=finished)
+    return next((f"/play/{stored.id}" for stored in games if visitor.seats(stored)), None)
+
+
+def _table_of(tables: TableStore, visitor: Visitor) -> str | None:
+    """The address of the table that the visitor followed last, running ones first."""
+    names = [table.id for table in tables.running()] + [table.id for table in tables.past()]
+    return next((f"/table/{name}" for name in names if scope_of(name) in visitor.scopes), None)
 
 
 @router.get("/enter/{token}")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 import uvicorn
 
+from thegame_app.language import N_, Language, language
 from thegame_app.store import Store, Stored
 from thegame_app.web.access import OWNER, seat_scope
 from thegame_app.web.app import create_app
@@ -43,15 +44,16 @@ def serve(
     Raises:
         OSError: The port is taken.
     """
+    words = language(lang)
     listener = bound("0.0.0.0" if lan else "127.0.0.1", port, store)
     number = listener.getsockname()[1]
     store.keep_setting(PORT, str(number))
     link = f"http://127.0.0.1:{number}/enter/{store.token(OWNER)}"
     tell(f"thegame play: {link}")
     if lan:
-        for line in seat_links(store, stored, number):
+        for line in seat_links(store, stored, number, words):
             tell(line)
-    tell("Stop it with Ctrl-C; the game is saved after every play.")
+    tell(words(N_("Stop it with Ctrl-C; the game is saved after every play.")))
     with listener, contextlib.suppress(KeyboardInterrupt):
         if browser:
             threading.Timer(0.5, webbrowser.open, [link]).start()
@@ -82,10 +84,11 @@ def bound(host: str, port: int, store: Store) -> socket.socket:
     raise OSError(f"port {port} is not free")
 
 
-def seat_links(store: Store, stored: Stored, port: int) -> Iterator[str]:
+def seat_links(store: Store, stored: Stored, port: int, lang: Language) -> Iterator[str]:
     """A line for every seat that is played elsewhere."""
     address = own_address()
     for seat in stored.session.people:
         if seat not in stored.here:
             token = store.token(seat_scope(stored.id, seat))
-            yield f"Player {seat + 1}: http://{address}:{port}/enter/{token}"
+            who = lang("Player {number}", number=seat + 1)
+            yield f"{who}: http://{address}:{port}/enter/{token}"

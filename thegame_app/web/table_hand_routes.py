@@ -119,6 +119,7 @@ def advise_phone(
     request: Request, name: str, form: Form, tables: TablesOf, visitor: VisitorOf
 ) -> Response:
     """Ranked plans from the hand that this phone keeps; at once, then refined."""
+    from thegame_app.hint_text import figures_of
     from thegame_app.table_hint import advise
 
     come_in(visitor, name)
@@ -144,6 +145,7 @@ def advise_phone(
         "play_hint.html" if is_htmx(request) else "hint_page.html",
         base=f"/table/{name}",
         answer=answer,
+        figures_of=figures_of,
         version=game.version,
         wanted=wanted,
         refining=following[0] if step != wanted else None,

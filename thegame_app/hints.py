@@ -244,4 +244,5 @@ def _figures(view: View, judge: Judge, partners: str, deals: int, lang: Language
     else:
         how = lang("Figures: {deals} dealings of the unseen cards, your later turns played by "
                    "{player}.", deals=deals, player=judge.own)  # fmt: skip
-    return [whom, how] if whom else [how]
+    error = lang("A learned value makes the figures; its own error is not in the ±.")
+    return [*filter(None, [whom]), how, *([error] if judge.learned else [])]

@@ -50,10 +50,12 @@ class Judge(Protocol):
     Attributes:
         own: Specification of the agent that the acting seat is taken to play on by.
         partners: The same for the other seats.
+        learned: Whether its figures are estimates of a learned value, and not results of games.
     """
 
     own: str
     partners: str
+    learned: bool
 
     def judge(self, plans: Sequence[Actions], start: int, stop: int) -> tuple[Floats, Floats]:
         """Expected cards left, and chance to win, of every plan over dealings start..stop-1.
@@ -88,6 +90,7 @@ class ValueJudge:
 
     def __init__(self, view: View, weights: Path, playouts: Playouts) -> None:
         self.own = self.partners = KIND
+        self.learned = True
         self._view, self._dealings = view, playouts
         value = TurnValue(parameters(view.table), _model(weights), utility_of("blend"), REPLIES)
         self._ahead = LookAhead(value, 0)
@@ -147,6 +150,7 @@ class Playouts:
         self._decks = np.zeros((0, view.rules.cards), np.int8)
         self._weights, self._penalties = weights_for(view.table), penalties_for(view.table)
         self._extras = np.full(MAX_SEATS, PLANS, np.int64)
+        self.learned = False
         self.own = self.partners = "signals" if self._penalties.any() else "sequence"
         if partners == "casual":
             self._extras[1:] = CASUAL_EXTRA

@@ -41,6 +41,11 @@ PLANS = 10
 AHEAD = 8
 """Plans valued a turn while looking ahead."""
 TURNS = 0
+SOLO_PRIOR, TEAM_PRIOR = 0.0, 64.0
+"""Dealings that a plan's own value counts for beside the ones looked at. With partners, whose hands
+are dealt uniformly though what they did not play tells of them, a short look misleads without it:
+three players lost 0.8 % of their games a decision with 24 dealings and no prior, on development
+deals, and nothing that could be measured with it."""
 LEAST, BLOCK = 4, 1024
 """Dealings judged at once at least, and positions at most."""
 Floats = npt.NDArray[np.float64]
@@ -102,6 +107,7 @@ class Searcher:
     ) -> None:
         self.p, worth = parameters(table), utility_of(utility)
         self.plans = plans
+        self.prior = SOLO_PRIOR if table.players == 1 else TEAM_PRIOR
         self.root = TurnValue(self.p, model, worth, 40)
         self.ahead = LookAhead(TurnValue(self.p, model, worth, ahead), turns)
         self._endgame, self._pool = Endgame(), new_pool()
@@ -118,7 +124,8 @@ class Searcher:
         if len(order) == 1 or plans.kinds[order[0]] != OPEN:
             return Judged(actions[:1], [np.zeros((0, 3))]), state
         order = order[plans.kinds[order] == OPEN]
-        return self._halve(row, plans.states[order].copy(), actions, budget, state)
+        states, values = plans.states[order].copy(), choice.utility[order].astype(np.float64)
+        return self._halve(row, states, values, actions, budget, state)
 
     def _line(self, row: Int64) -> list[int] | None:
         """The seat's actions that win the game for certain, if there are such; else None."""
@@ -132,7 +139,13 @@ class Searcher:
         return line[: line.index(end) + 1] if end in line else line
 
     def _halve(
-        self, row: Int64, states: Int64, actions: list[list[int]], budget: Budget, state: np.uint64
+        self,
+        row: Int64,
+        states: Int64,
+        values: Floats,
+        actions: list[list[int]],
+        budget: Budget,
+        state: np.uint64,
     ) -> tuple[Judged, np.uint64]:
         """Sequential halving over the plans, which come in the order of their value."""
         rounds = max(int(np.ceil(np.log2(len(states)))), 1)
@@ -144,7 +157,7 @@ class Searcher:
                 judged, state = self.ahead.judge(row, states[left], deals, state)
                 for i, plan in enumerate(left):
                     outcomes[plan] = np.concatenate([outcomes[plan], judged[i]])
-            means = np.array([outcomes[plan][:, UTILITY].mean() for plan in left])
+            means = np.array([self._mean(outcomes[plan], values[plan]) for plan in left])
             left = [left[i] for i in np.argsort(-means, kind="stable")]
             if round_ + 1 < rounds:
                 keep = max((len(left) + 1) // 2, 2)
@@ -152,6 +165,11 @@ class Searcher:
                 left = left[:keep]
         ranking = [*left, *dropped]
         return Judged([actions[i] for i in ranking], [outcomes[i] for i in ranking]), state
+
+    def _mean(self, outcomes: Floats, value: float) -> float:
+        """Utility of a plan, its own value counting as `prior` dealings."""
+        total = outcomes[:, UTILITY].sum() + self.prior * value
+        return float(total / (len(outcomes) + self.prior))
 
     def _blocks(
         self, budget: Budget, round_: int, rounds: int, plans: int, began: float

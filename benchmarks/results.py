@@ -1,4 +1,4 @@
-"""`make results`: play the runs of configs/results.yaml and write the README's table anew.
+"""`make results`: play the runs of configs/results.yaml, write the README's table and model cards.
 
 Nothing is typed in by hand: every figure comes out of `thegame eval` on held-out deals, and the
 runs are kept under runs/results, so that a stopped `make results` goes on where it was.
@@ -17,6 +17,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict
 
 from agents.weight_files import write_atomic
+from benchmarks.model_cards import write_cards
 
 BEGIN, END = "<!-- results: begin (made by `make results`) -->", "<!-- results: end -->"
 PLAYERS = (1, 2, 3, 4, 5)
@@ -93,13 +94,14 @@ def splice(readme: str, lines: Iterable[str]) -> str:
 
 
 def main(root: Path = Path(), workers: int = 2) -> None:
-    """Play all runs, then write the table."""
+    """Play all runs, then write the table and the model cards."""
     by_title: dict[str, list[dict[str, Any]]] = {}
     for run in load_runs(root / "configs/results.yaml"):
         by_title.setdefault(run.title, []).extend(play(run, workers))
     lines = [line for title, cells in by_title.items() for line in table(title, cells)]
     readme = root / "README.md"
     write_atomic(readme, splice(readme.read_text(), lines).encode())
+    write_cards(cell for cells in by_title.values() for cell in cells)
 
 
 if __name__ == "__main__":

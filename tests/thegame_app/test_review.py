@@ -59,7 +59,7 @@ def test_a_known_blunder_is_bad_and_costs_most(players):
 
 
 def test_what_the_best_player_plays_is_never_bad():
-    result = review(played(Table(players=2), "sequence"), "instant")
+    result = review(played(Table(players=2), "afterstate"), "instant")
     assert result.counts["bad"] <= 1
     assert result.counts["best"] > len(result.turns) / 2
 

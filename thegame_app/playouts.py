@@ -92,7 +92,9 @@ class ValueJudge:
         self.own = self.partners = KIND
         self.learned = True
         self._view, self._dealings = view, playouts
-        value = TurnValue(parameters(view.table), _model(weights), utility_of("blend"), REPLIES)
+        value = TurnValue(
+            parameters(view.table), ValueModel(_arrays(weights)), utility_of("blend"), REPLIES
+        )
         self._ahead = LookAhead(value, 0)
 
     def judge(self, plans: Sequence[Actions], start: int, stop: int) -> tuple[Floats, Floats]:
@@ -108,8 +110,9 @@ class ValueJudge:
 
 
 @functools.lru_cache
-def _model(weights: Path) -> ValueModel:
-    return ValueModel(load_weights(weights, KIND, VERSION)[0])
+def _arrays(weights: Path) -> dict[str, npt.NDArray[np.float32]]:
+    """The arrays of a weights file; the model made of them works in buffers that no two share."""
+    return load_weights(weights, KIND, VERSION)[0]
 
 
 def afterstate_of(view: View, plan: Actions) -> Int64:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 PHONE = {"width": 360, "height": 740}
 DESKTOP = {"width": 1200, "height": 850}
-AXE = Path(__file__).with_name("axe.min.js")
-"""axe-core, as it is published: it finds what stands in the way of assistive technology."""
 
 
 def check_accessible(page):
     """Fail with axe-core's words where something serious stands in the way."""
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response
     grave = [
         (rule["id"], rule["help"], [node["html"] for node in rule["nodes"]][:3])
         for rule in found["violations"]

@@ -104,6 +104,7 @@ def test_agents_step_by_step(site, tab):
     page.select_option("[name=pace]", "0")
     page.get_by_role("button", name="Apply").click()
     page.wait_for_selector("#step")
+    page.wait_for_load_state()  # the keys work once the scripts have run
     assert site.session(address).version == 0
     page.keyboard.press("n")
     page.wait_for_selector(".newest")

@@ -169,7 +169,7 @@ def test_by_keyboard_alone(site, tab):
     page.wait_for_selector("#pile-up1.last >> text=14")
     page.keyboard.press("t")
     page.wait_for_selector(".pass")
-    assert page.evaluate("document.activeElement.id") in ("end", "main")
+    page.wait_for_function("['end', 'main'].includes(document.activeElement.id)")
     page.get_by_role("link", name="I am player 2").click()
     page.wait_for_selector("#card-2, .hand")
     assert "Your turn" in page.inner_text(".result")

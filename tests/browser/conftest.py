@@ -34,6 +34,7 @@ def chromium():
     path = os.environ.get("THEGAME_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), "")
     if not path:
         pytest.skip(f"no browser here: none of {', '.join(BROWSERS)} is installed")
+    sync_api.expect.set_options(timeout=PATIENCE)
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser

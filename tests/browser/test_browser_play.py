@@ -8,6 +8,8 @@ from session_games import new, played
 
 from thegame_app.session import PERSON
 
+expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
+
 
 def lay(page, card, pile):
     """Choose a card and a pile, and wait for the board that follows."""
@@ -19,11 +21,7 @@ def lay(page, card, pile):
 
 def expect_change(page, seen):
     """Wait until the page shows another version of the game."""
-    page.wait_for_function(
-        "seen => { const now = document.querySelector('#lay input[name=seen]');"
-        " return now && now.value !== seen; }",
-        arg=seen,
-    )
+    expect(page.locator("#lay input[name=seen]")).not_to_have_value(seen)
 
 
 def best_play(page):
@@ -74,7 +72,7 @@ def test_a_whole_solo_game(site, tab):
     page.get_by_role("link", name="Replay").click()
     assert page.locator("#step").input_value() == str(len(session.actions))
     page.locator("#step").fill("3")
-    page.wait_for_function("() => document.querySelector('output').textContent.startsWith('3 ')")
+    expect(page.locator("output")).to_have_text(re.compile("^3 "))
     page.get_by_role("button", name="What if?").click()
     page.wait_for_url(re.compile("/play/"))
     assert site.session(page.url).game == session.positions[3]
@@ -87,11 +85,11 @@ def test_a_game_with_agents(site, tab):
     assert "Player 2 is thinking" in page.inner_text(".result")
     page.wait_for_selector(".newest >> text=player 2 laid")
     page.locator("#skip").click()
-    page.wait_for_function("() => !document.getElementById('skip')")
+    expect(page.locator("#skip")).to_have_count(0)
     while page.locator("#end").count() or page.locator("#skip").count():
         if page.locator("#skip").count():
             page.locator("#skip").click()
-            page.wait_for_function("() => !document.getElementById('skip')")
+            expect(page.locator("#skip")).to_have_count(0)
         else:
             play_turn(page)
     assert site.session(address).over
@@ -169,7 +167,7 @@ def test_by_keyboard_alone(site, tab):
     page.wait_for_selector("#pile-up1.last >> text=14")
     page.keyboard.press("t")
     page.wait_for_selector(".pass")
-    page.wait_for_function("['end', 'main'].includes(document.activeElement.id)")
+    expect(page.locator("#end:focus, #main:focus")).to_have_count(1)
     page.get_by_role("link", name="I am player 2").click()
     page.wait_for_selector("#card-2, .hand")
     assert "Your turn" in page.inner_text(".result")
@@ -201,8 +199,7 @@ def test_a_hint_is_refined_while_one_waits(site, tab):
     page.wait_for_selector(".plan.best")
     first = page.inner_text(".plans .note")
     page.get_by_role("button", name="Look deeper").click()
-    page.wait_for_function("t => !document.querySelector('.plans .note').innerText.includes(t)",
-                           arg=first)  # fmt: skip
+    expect(page.locator(".plans .note")).not_to_contain_text(first)
 
 
 def test_without_script(site, tab):

@@ -43,10 +43,20 @@ class TurnValue:
         model: The learned value; may be replaced between calls.
         utility: Worth of every bin of cards left, float32[BINS].
         most: Plans valued a turn.
+        branch: Plays tried at each afterstate.
+        reach: Largest gap laid beyond the minimum.
     """
 
-    def __init__(self, p: Int64, model: ValueModel, utility: Floats, most: int = 40) -> None:
-        self.planner = Planner(p, most)
+    def __init__(
+        self,
+        p: Int64,
+        model: ValueModel,
+        utility: Floats,
+        most: int = 40,
+        branch: int = 6,
+        reach: int = 15,
+    ) -> None:
+        self.planner = Planner(p, most, branch, reach)
         self.model, self.utility = model, utility
 
     def choose(self, rows: Int64) -> Choice:

@@ -1,7 +1,8 @@
 """Weights on disk: a safetensors file of arrays, and a JSON file beside it that describes them.
 
 Never a pickle. The JSON holds at least `kind` (what kind of network), `version` (of its input),
-`table` (what it was trained for), and how it was trained and what it reached.
+`table` (what it was trained for), and how it was trained and what it reached. A generalist, which
+was trained for several tables, lists them all in `tables`.
 """
 
 from __future__ import annotations
@@ -102,13 +103,26 @@ def shipped(kind: str) -> dict[str, dict[str, Any]]:
     return {name: data for name, data in found.items() if data.get("kind") == kind}
 
 
-def shipped_for(kind: str, table: Table) -> Path | None:
-    """The shipped weights of a kind that were trained for the table; None where there are none."""
-    wanted = table_metadata(table)
-    for name, metadata in shipped(kind).items():
-        if metadata.get("table") == wanted:
-            return SHIPPED / f"{name}.safetensors"
+def serving(known: Mapping[str, Mapping[str, Any]], wanted: dict[str, Any]) -> str | None:
+    """The name of the weights for a table: a specialist, else a generalist, else None.
+
+    Args:
+        known: Name -> metadata, of one kind.
+        wanted: The table, as `table_metadata` describes it.
+    """
+    for name, metadata in known.items():
+        if metadata.get("tables") is None and metadata.get("table") == wanted:
+            return name
+    for name, metadata in known.items():
+        if wanted in (metadata.get("tables") or ()):
+            return name
     return None
+
+
+def shipped_for(kind: str, table: Table) -> Path | None:
+    """The shipped weights of a kind that serve the table; None where there are none."""
+    name = serving(shipped(kind), table_metadata(table))
+    return None if name is None else SHIPPED / f"{name}.safetensors"
 
 
 def path_for(kind: str, name: str | None, table: Table) -> Path:
@@ -125,8 +139,17 @@ def path_for(kind: str, name: str | None, table: Table) -> Path:
     if shipped_path is not None:
         return shipped_path
     wanted = table_metadata(table)
-    tables = "; ".join(f"{found} ({_told(data['table'])})" for found, data in known.items())
-    raise ValueError(f"no {kind} weights for {_told(wanted)}; there are: {tables or 'none'}")
+    served = "; ".join(f"{found} ({_served(data)})" for found, data in known.items())
+    raise ValueError(f"no {kind} weights for {_told(wanted)}; there are: {served or 'none'}")
+
+
+def _served(metadata: Mapping[str, Any]) -> str:
+    """What the weights were trained for, in words: a table, or how many and of which rules."""
+    tables = metadata.get("tables")
+    if tables is None:
+        return _told(metadata["table"])
+    rules = ", ".join(dict.fromkeys(table["rules"] for table in tables))
+    return f"{len(tables)} tables of {rules}"
 
 
 def _told(table: Mapping[str, Any]) -> str:

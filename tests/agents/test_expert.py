@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from agents.afterstate_features import VERSION
 from agents.base import Agent
 from agents.endgame import LOST, WON_BY_LINE, Endgame, is_known
-from agents.expert import Budget
+from agents.expert import Budget, Race
 from agents.look_ahead import CARDS_LEFT, UTILITY, WINS, LookAhead, leave
 from agents.play_out import play_games
 from agents.registry import make_agent
@@ -156,3 +159,37 @@ def test_budgets() -> None:
     assert Budget.of("100ms", None) == Budget(0.1, None)
     assert Budget.of("1.5s", None) == Budget(1.5, None)
     assert Budget.of(None, 64) == Budget(None, 64)
+
+
+def test_what_a_race_may_still_gain() -> None:
+    """Two plans whose paired difference has mean 0.1 and standard error 0.05."""
+    race, deals = Race(np.array([0.5, 0.4]), 0.0), 100
+    noise = np.random.default_rng(0).normal(size=deals)
+    noise = (noise - noise.mean()) / noise.std()
+    outcomes = np.zeros((2, deals, 3))
+    outcomes[0, :, UTILITY] = 0.5
+    outcomes[1, :, UTILITY] = 0.4 + 0.5 * noise
+    race.add(outcomes)
+    expected = norm.expect(lambda lead: max(-lead, 0.0), loc=0.1, scale=0.05)
+    assert race.regret() == pytest.approx(expected, rel=1e-3)
+    assert race.left == [0, 1]
+
+
+def test_a_race_keeps_the_better_half_and_weighs_the_value_as_dealings() -> None:
+    race, outcomes = Race(np.array([0.5, 0.5, 0.0, 0.5]), 10.0), np.zeros((4, 10, 3))
+    outcomes[:, :, UTILITY] = np.array([0.1, 0.3, 0.7, 0.2])[:, None]
+    race.add(outcomes)
+    assert race.left == [1, 2, 3, 0]  # (10 * value + 10 * mean) / 20
+    race.halve()
+    assert race.left == [1, 2]
+    assert race.judged([[0], [1], [2], [3]]).actions == [[1], [2], [3], [0]]
+
+
+def test_a_clear_choice_ends_before_its_budget() -> None:
+    """Two tricks at hand against leaps: no second is needed to tell."""
+    seen = [card for card in range(38, 64) if card not in (49, 50)]
+    position = f"up=60,61 down=40,39 hand=3,9,15,49,50,88,92,95 deck={90 - len(seen)} seen="
+    view = parse_position(position + ",".join(map(str, seen)))
+    agent, began = make_agent("expert:10s", view.table), time.process_time()
+    agent.act(view)
+    assert time.process_time() - began < 5.0

@@ -83,7 +83,6 @@ class Budget:
             raise ValueError(f'expert: a time is given as 100ms or 1s, not "{time_text}"')
         return Budget(float(match[1]) * (0.001 if match[2] == "ms" else 1.0), None)
 
-
     @property
     def negligible(self) -> float:
         """Utility that is not worth searching for."""

@@ -14,7 +14,7 @@ from agents.candidates import DEAD
 from agents.plans import N_DEPTH, N_HI, N_LO
 from agents.turn_value import TurnValue
 from agents.unseen_deals import deal_unseen, new_pool, unseen_into
-from agents.value_bins import BIN_OF, CENTRES, LOWEST
+from agents.value_bins import BIN_OF, BINS, CENTRES, LOWEST
 from thegame_env.compiled import kernel
 from thegame_env.engine import view_into
 from thegame_env.layout import (
@@ -113,15 +113,21 @@ class LookAhead:
     Args:
         value: The learned value, with which all seats choose.
         turns: Turns played on behind the plan before the value of the best reply is taken.
+        whole: Whether an outcome is the distribution over the BINS of cards left, in place of the
+            three columns.
     """
 
-    def __init__(self, value: TurnValue, turns: int) -> None:
+    def __init__(self, value: TurnValue, turns: int, whole: bool = False) -> None:
         self.value, self.turns = value, turns
         self.p = value.planner.p
         self._pool = new_pool()
-        self._worth = np.stack([value.utility, LOWEST == 0, CENTRES], axis=1).astype(np.float64)
-        self._ended = self._worth[BIN_OF]
-        self._ended[:, CARDS_LEFT] = np.arange(len(BIN_OF))
+        if whole:
+            self._worth = np.eye(BINS)
+            self._ended = self._worth[BIN_OF]
+        else:
+            self._worth = np.stack([value.utility, LOWEST == 0, CENTRES], axis=1).astype(np.float64)
+            self._ended = self._worth[BIN_OF]
+            self._ended[:, CARDS_LEFT] = np.arange(len(BIN_OF))
         self._dealt = self._games = np.zeros((0, GAME_ROW), np.int64), self._decks(0)
         self._rows, self._running = np.zeros((0, VIEW_ROW), np.int64), np.zeros(0, np.int64)
 
@@ -137,7 +143,7 @@ class LookAhead:
             state: Random stream.
 
         Returns:
-            float64[M, D, 3] (UTILITY, WINS, CARDS_LEFT), uint64.
+            float64[M, D, 3] (UTILITY, WINS, CARDS_LEFT) or [M, D, BINS], uint64.
         """
         if deals > len(self._dealt[0]):
             self._dealt = np.zeros((deals, GAME_ROW), np.int64), self._decks(deals)
@@ -146,7 +152,7 @@ class LookAhead:
         return self.outcomes(games, decks, states), state
 
     def outcomes(self, games: Int64, decks: Int8, states: Int64) -> Floats:
-        """Outcomes of every afterstate over given dealings, float64[M, D, 3].
+        """Outcomes of every afterstate over given dealings, float64[M, D, 3] or [M, D, BINS].
 
         Args:
             games: int64[D, GAME_ROW], the acting seat to play; not changed.
@@ -160,7 +166,7 @@ class LookAhead:
             self._running = np.zeros(total, np.int64)
         on_games, on_decks = self._games[0][:total], self._games[1][:total]
         leave_each(games, decks, self.p, states, on_games, on_decks)
-        return self._play_on(on_games, on_decks).reshape(len(states), deals, 3)
+        return self._play_on(on_games, on_decks).reshape(len(states), deals, -1)
 
     def _decks(self, count: int) -> Int8:
         return np.zeros((count, int(self.p[P_CARDS])), np.int8)

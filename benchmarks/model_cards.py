@@ -1,8 +1,9 @@
 """Model cards of the shipped weights, written from their metadata and the runs of `make results`.
 
 A card says what the network is for, what it may know, how it was trained (its whole lineage), what
-it reached on held-out deals, and what is known to be weak. Nothing in it is typed in by hand but
-the sentences that every card of a kind shares.
+it reached on held-out deals, and what is known to be weak. A generalist's card shows the tables
+that it serves, which are those without weights of their own, and what it reached on development
+deals of all. Nothing in it is typed in by hand but the sentences that every card of a kind shares.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from agents.weight_files import SHIPPED, shipped, write_atomic
+from agents.weight_files import SHIPPED, serving, shipped, write_atomic
+from thegame_env.rules import MAX_SEATS
 
 HARDWARE = "one core of a two-core Intel Xeon server, no GPU"
 KINDS = {
@@ -32,34 +34,80 @@ def card(name: str, metadata: Mapping[str, Any], cells: Iterable[Mapping[str, An
     Args:
         name: Of the weights.
         metadata: Their JSON.
-        cells: Cells of evaluations, of which those of its table and kind are shown.
+        cells: Cells of evaluations, of which those that these weights played are shown.
     """
     purpose, weak = KINDS[metadata["kind"]]
-    table = metadata["table"]
-    stages = [*metadata.get("lineage", []), metadata]
-    lines = [f"# {name}", "", purpose, "", "## Table", "", f"- {_table(table)}"]
-    memory = "what is unseen" if table["memory"] else "nothing of what was played"
-    lines += [f"- It knows its own hand, the tops, the sizes of hands and deck, and {memory}.", ""]
+    known = {**shipped(metadata["kind"]), name: metadata}
+    lines = [f"# {name}", "", purpose, "", "## Table", "", *_tables(metadata), ""]
     lines += ["## Training", "", f"Self-play on {HARDWARE}; every stage begins with the weights of "
-              "the one before.", "", "| stage | table | games | minutes | step | seed |",
-              "|---|---|---|---|---|---|"]  # fmt: skip
-    for number, stage in enumerate(stages, start=1):
+              "the one before.", "", *_training(name, metadata), ""]  # fmt: skip
+    lines += ["## Results on held-out deals", ""]
+    lines += _results([cell for cell in cells if _player(cell, known) == name], metadata)
+    if "tables" in metadata:
+        lines += ["", "## Results on development deals", "", *_development(metadata)]
+    return "\n".join([*lines, "", "## Known weaknesses", "", weak, ""])
+
+
+def _tables(metadata: Mapping[str, Any]) -> list[str]:
+    if "tables" in metadata:
+        memory = "what is unseen where the table remembers"
+    elif metadata["table"]["memory"]:
+        memory = "what is unseen"
+    else:
+        memory = "nothing of what was played"
+    return [
+        f"- {_stage_table(metadata)}",
+        f"- It knows its own hand, the tops, the sizes of hands and deck, and {memory}.",
+    ]
+
+
+def _training(name: str, metadata: Mapping[str, Any]) -> list[str]:
+    lines = ["| stage | table | games | minutes | step | seed |", "|---|---|---|---|---|---|"]
+    for number, stage in enumerate([*metadata.get("lineage", []), metadata], start=1):
         config = stage["config"]
         lines.append(
-            f"| {number} | {_table(stage['table'])} | {stage['games']:,} | "
+            f"| {number} | {_stage_table(stage)} | {stage['games']:,} | "
             f"{stage['seconds'] / 60:.0f} | {config['learning_rate']:g} | {config['seed']} |"
         )
-    lines += ["", f"The last stage: `thegame train configs/{name}.yaml`.", ""]
-    lines += ["## Results on held-out deals", "", "| agent | games | win % (95 %) | cards left |",
-              "|---|---|---|---|"]  # fmt: skip
+    return [*lines, "", f"The last stage: `thegame train configs/{name}.yaml`."]
+
+
+def _results(cells: Iterable[Mapping[str, Any]], metadata: Mapping[str, Any]) -> list[str]:
+    """The rows of evaluations; a generalist's tell their table too."""
+    many = "tables" in metadata
+    head, rule = ("| table ", "|---") if many else ("", "")
+    lines = [f"{head}| agent | games | win % (95 %) | cards left |", f"{rule}|---|---|---|---|"]
     for cell in cells:
-        if _plays(cell, table):
-            low, high = 100 * cell["win_low"], 100 * cell["win_high"]
-            lines.append(
-                f"| `{cell['agent']}` | {cell['games']:,} | {100 * cell['win_rate']:.1f} "
-                f"({low:.1f}-{high:.1f}) | {cell['cards_left_mean']:.2f} |"
-            )
-    return "\n".join([*lines, "", "## Known weaknesses", "", weak, ""])
+        low, high = 100 * cell["win_low"], 100 * cell["win_high"]
+        lines.append(
+            (f"| {_table(cell)} " if many else "")
+            + f"| `{cell['agent']}` | {cell['games']:,} | {100 * cell['win_rate']:.1f} "
+            f"({low:.1f}-{high:.1f}) | {cell['cards_left_mean']:.2f} |"
+        )
+    return lines
+
+
+def _development(metadata: Mapping[str, Any]) -> list[str]:
+    """Win rates and cards left of all tables: a setting a row, a number of players a column."""
+    rows: dict[str, dict[int, str]] = {}
+    for cell in metadata["development"]["tables"]:
+        text = f"{100 * cell['win_rate']:.1f}, {cell['cards_left_mean']:.1f}"
+        rows.setdefault(_setting(cell), {})[cell["players"]] = text
+    games = metadata["development"]["tables"][0]["games"]
+    numbers = range(1, MAX_SEATS + 1)
+    lines = [f"Win %, mean cards left, {games:,} deals each.", "",
+             "| table | " + " | ".join(f"{n} p" for n in numbers) + " |",
+             "|---|" + "---|" * MAX_SEATS]  # fmt: skip
+    for setting, row in rows.items():
+        lines.append(f"| {setting} | " + " | ".join(row.get(n, "-") for n in numbers) + " |")
+    return lines
+
+
+def _stage_table(stage: Mapping[str, Any]) -> str:
+    if "tables" not in stage:
+        return _table(stage["table"])
+    rules = ", ".join(dict.fromkeys(f"`{table['rules']}`" for table in stage["tables"]))
+    return f"{len(stage['tables'])} tables of {rules}"
 
 
 def _table(table: Mapping[str, Any]) -> str:
@@ -68,9 +116,22 @@ def _table(table: Mapping[str, Any]) -> str:
     return f"`{table['rules']}`, {seats}, {memory}, talk {table['talk']}"
 
 
-def _plays(cell: Mapping[str, Any], table: Mapping[str, Any]) -> bool:
-    same = all(cell[key] == table[key] for key in ("players", "rules", "talk", "memory"))
-    return same and cell["agent"].partition(":")[0] in ("afterstate", "expert")
+def _setting(cell: Mapping[str, Any]) -> str:
+    memory = "memory on" if cell["memory"] else "memory off"
+    agreed = ", starter agreed" if cell["starter"] == "agreed" else ""
+    return f"`{cell['rules']}`, {memory}, talk {cell['talk']}{agreed}"
+
+
+def _player(cell: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """The weights that a cell's agent played by, None where it is another kind of agent."""
+    kind, _, rest = str(cell["agent"]).partition(":")
+    if kind not in ("afterstate", "expert"):
+        return None
+    for option in rest.split(","):
+        if (given := option.removeprefix("weights=")) in known:
+            return given
+    table = {key: cell[key] for key in ("rules", "players", "memory", "talk")}
+    return serving(known, table)
 
 
 def write_cards(cells: Iterable[Mapping[str, Any]]) -> None:

@@ -1,21 +1,23 @@
 """Learns the afterstate value by self-play: `thegame train configs/afterstate_*.yaml`.
 
 The loop reads top to bottom: play a decision in every game; once enough games have ended, fit the
-network to their lambda-returns; now and then log, evaluate, save. One process, one thread unless
-the configuration says otherwise.
+network to their lambda-returns; now and then log, evaluate, save. With several tables every round
+plays at one of them, drawn at random, and the network learns from all. One process, one thread
+unless the configuration says otherwise.
 """
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch.utils.tensorboard import SummaryWriter
 
 from agents.afterstate import KIND
@@ -24,10 +26,16 @@ from agents.turn_value import TurnValue
 from agents.value_bins import BINS, utility_of
 from agents.value_model import ValueModel
 from agents.weight_files import load_weights, path_for, save_weights, table_metadata
+from thegame_env.engine import parameters
 from thegame_env.ranges import deal_seed, training_seed
-from thegame_env.rules import Rules, Table
+from thegame_env.rules import Rules, Starter, Table
+from train.search_play import SearchPlay
 from train.self_play import SelfPlay
+from train.tables import Groups, distinct_tables
 from train.value_net import ValueNet
+
+ONE_TABLE = ("players", "rules", "memory", "talk", "starter")
+"""Keys that tell a single table, in place of `tables`."""
 
 
 class AfterstateConfig(BaseModel):
@@ -40,16 +48,24 @@ class AfterstateConfig(BaseModel):
     rules: str = Field("official", description="Preset, or a custom spec.")
     memory: bool = Field(True, description="Whether seats remember what was played.")
     talk: Literal["none", "avoid", "open"] = Field("none", description="Table talk.")
+    starter: Starter = Field("seat0", description="Who begins.")
+    tables: Groups | None = Field(None, description="Several tables in place of one: a list of "
+                                  "groups of players, rules, memory, talk and starter, each a "
+                                  "value or a list of values to combine.")  # fmt: skip
     utility: Literal["win", "score", "blend"] = Field("blend", description="What play maximises.")
     start: str | None = Field(None, description="Weights to begin with: a shipped name or a path; "
                               "of another table or talk they save much of the time.")  # fmt: skip
     minutes: float = Field(15.0, gt=0, description="Length of the run, in minutes of "
                            "processor time.")  # fmt: skip
-    games: int = Field(256, ge=1, description="Games played side by side.")
+    games: int = Field(256, ge=1, description="Games played side by side, at each table.")
     most: int = Field(24, ge=1, description="Plans valued a turn.")
     decay: float = Field(0.8, ge=0, le=1, description="Lambda of the returns.")
     explore: float = Field(0.02, ge=0, le=1, description="Share of random plans, in every other "
                            "stretch of play.")  # fmt: skip
+    search_deals: int = Field(0, ge=0, description="Dealings that every decision is searched on, "
+                              "the search teaching the value (expert iteration); 0: no "
+                              "search.")  # fmt: skip
+    search_plans: int = Field(6, ge=2, description="Plans that a search judges.")
     learning_rate: float = Field(1e-3, gt=0, description="Adam's step at the start; it falls along "
                                  "a cosine to 3 % of that.")  # fmt: skip
     batch_size: int = Field(1024, ge=1, description="Samples a gradient step.")
@@ -62,12 +78,28 @@ class AfterstateConfig(BaseModel):
     seed: int = Field(0, ge=0, description="Seed of deals, exploration and weights.")
     threads: int = Field(1, ge=1, description="torch threads.")
     checkpoint_minutes: float = Field(2.0, gt=0, description="Between checkpoints.")
-    evaluation_games: int = Field(1000, ge=1, description="Development deals at the end.")
+    evaluation_games: int = Field(1000, ge=1, description="Development deals a table at the end.")
+
+    @model_validator(mode="after")
+    def _is_played(self) -> AfterstateConfig:
+        both = [key for key in ONE_TABLE if key in self.model_fields_set]
+        if self.tables is not None and both:
+            raise ValueError(f"give tables or {', '.join(both)}, not both")
+        _ = self.played
+        return self
+
+    @property
+    def played(self) -> Sequence[Table]:
+        """The tables."""
+        if self.tables is not None:
+            return distinct_tables(self.tables)
+        rules = Rules.parse(self.rules)
+        return [Table(rules, self.players, self.memory, self.talk, self.starter)]
 
     @property
     def table(self) -> Table:
-        """What is played."""
-        return Table(Rules.parse(self.rules), self.players, self.memory, self.talk)
+        """The table, or the first of several."""
+        return self.played[0]
 
 
 class Learner:
@@ -87,12 +119,13 @@ class Learner:
         self.rng = np.random.default_rng(config.seed)
         self.seconds = 0.0
         self.stored = self.fresh = self.games = self.decisions = 0
-        self.play = self._self_play(0)
+        self.plays = self._self_plays(0)
 
     def _begin_with(self, weights: str) -> None:
         path = path_for(KIND, weights, self.config.table)
         arrays, metadata = load_weights(path, KIND, VERSION)
-        before = {key: metadata[key] for key in ("table", "config", "seconds", "games")}
+        kept = ("table", "tables", "config", "seconds", "games")
+        before = {key: metadata[key] for key in kept if key in metadata}
         self.lineage = [*metadata.get("lineage", []), before]
         given = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
         for name, value in self.net.state_dict().items():
@@ -100,13 +133,21 @@ class Learner:
                 raise ValueError(f"start: {weights} has another size of network ({name})")
         self.net.load_state_dict(given)
 
-    def _self_play(self, round_: int) -> SelfPlay:
-        config = self.config
-        seed = training_seed(config.seed * 1_000_003 + round_ * config.games)
-        return SelfPlay(
-            config.table, self.model(), utility_of(config.utility), config.games, seed,
-            config.most, config.decay,
-        )  # fmt: skip
+    def _self_plays(self, round_: int) -> list[SelfPlay]:
+        config, model = self.config, self.model()
+        seed = config.seed * 1_000_003 + round_ * config.games
+        plays: list[SelfPlay] = []
+        for number, table in enumerate(config.played):
+            dealt = training_seed(seed + number * config.games)
+            plain = (table, model, utility_of(config.utility), config.games, dealt)
+            if config.search_deals:
+                plays.append(
+                    SearchPlay(*plain, config.most, config.decay, config.search_deals,
+                               config.search_plans)
+                )  # fmt: skip
+            else:
+                plays.append(SelfPlay(*plain, config.most, config.decay))
+        return plays
 
     def model(self) -> ValueModel:
         """The network as it stands, for play."""
@@ -118,10 +159,11 @@ class Learner:
         return min(self.seconds / (60.0 * self.config.minutes), 1.0)
 
     def collect(self) -> None:
-        """One decision in every game; ended games become samples."""
-        exploring = (self.decisions // 200) % 2 == 0
+        """One decision in every game of a table; ended games become samples."""
+        exploring = (self.decisions // (200 * len(self.plays))) % 2 == 0
         self.decisions += 1
-        for features, targets in self.play.step(self.config.explore if exploring else 0.0):
+        play = self.plays[self.rng.integers(len(self.plays)) if len(self.plays) > 1 else 0]
+        for features, targets in play.step(self.config.explore if exploring else 0.0):
             at = (self.stored + np.arange(len(features))) % self.config.buffer
             self.features[at], self.targets[at] = features, targets
             self.stored += len(features)
@@ -149,7 +191,9 @@ class Learner:
             self.optimizer.step()
             losses.append(loss.item())
         self.fresh = 0
-        self.play.value.model = self.model()
+        model = self.model()
+        for play in self.plays:
+            play.learned(model)
         return float(np.mean(losses))
 
     def save(self, path: Path) -> None:
@@ -170,21 +214,23 @@ class Learner:
     def load(self, path: Path) -> None:
         """Go on from a checkpoint; games that were under way are dealt anew."""
         state = torch.load(path, weights_only=True)
-        if state["config"] != self.config.model_dump():
-            differ = [k for k, v in self.config.model_dump().items() if state["config"].get(k) != v]
+        defaults = {key: field.default for key, field in AfterstateConfig.model_fields.items()}
+        made_with, config = {**defaults, **state["config"]}, self.config.model_dump()
+        if made_with != config:
+            differ = [key for key, value in config.items() if made_with.get(key) != value]
             raise ValueError(f"the checkpoint was made with another {', '.join(differ)}")
         self.net.load_state_dict(state["net"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.rng.bit_generator.state = state["random"][0]
         torch.set_rng_state(state["random"][1])
         self.seconds, self.games, self.decisions = state["counters"]
-        self.play = self._self_play(1 + self.decisions)
+        self.plays = self._self_plays(1 + self.decisions)
 
-    def evaluate(self, games: int) -> npt.NDArray[np.int64]:
-        """Cards left, int64[games], on development deals."""
-        value = TurnValue(self.play.engine.p, self.model(), utility_of(self.config.utility))
+    def evaluate(self, table: Table, games: int) -> npt.NDArray[np.int64]:
+        """Cards left, int64[games], on development deals of a table."""
+        value = TurnValue(parameters(table), self.model(), utility_of(self.config.utility))
         seeds = np.full(games, deal_seed("development", 0), np.uint64)
-        return value.play(self.config.table, seeds, np.arange(games))
+        return value.play(table, seeds, np.arange(games))
 
 
 def train(config: AfterstateConfig, out: Path, resume: bool = False, report: Any = print) -> Path:
@@ -229,7 +275,9 @@ def train(config: AfterstateConfig, out: Path, resume: bool = False, report: Any
 
 
 def _tell(learner: Learner, log: SummaryWriter) -> str:
-    recent = np.array(learner.play.finished[-5000:] or [0])
+    last = 5000 // len(learner.plays) + 1
+    recent = np.concatenate([play.finished[-last:] for play in learner.plays])
+    recent = recent if recent.size else np.zeros(1)
     rate = learner.games / max(learner.seconds, 1e-9)
     log.add_scalar("self_play/win_rate", np.mean(recent == 0), learner.games)
     log.add_scalar("self_play/cards_left", recent.mean(), learner.games)
@@ -244,8 +292,8 @@ def _tell(learner: Learner, log: SummaryWriter) -> str:
 def export(learner: Learner, path: Path) -> Path:
     """Write the network for the agent `afterstate`, with what it reached on development deals."""
     config = learner.config
-    left = learner.evaluate(config.evaluation_games)
-    metadata = {
+    left = [learner.evaluate(table, config.evaluation_games) for table in config.played]
+    metadata: dict[str, Any] = {
         "kind": KIND,
         "version": VERSION,
         "table": table_metadata(config.table),
@@ -253,15 +301,26 @@ def export(learner: Learner, path: Path) -> Path:
         "seconds": round(learner.seconds),
         "games": learner.games,
         "lineage": learner.lineage,
-        "development": {
-            "games": len(left),
-            "win_rate": float(np.mean(left == 0)),
-            "cards_left_mean": float(left.mean()),
-        },
+        "development": _reached(np.concatenate(left)),
     }
+    if config.tables is not None:
+        described = [table_metadata(table) for table in config.played]
+        metadata["tables"] = [row for i, row in enumerate(described) if row not in described[:i]]
+        metadata["development"]["tables"] = [
+            {**row, "starter": table.starter, **_reached(ended)}
+            for row, table, ended in zip(described, config.played, left, strict=True)
+        ]
     arrays = {name: value.numpy() for name, value in learner.net.state_dict().items()}
     save_weights(path, arrays, metadata)
     return path
+
+
+def _reached(left: npt.NDArray[np.int64]) -> dict[str, Any]:
+    return {
+        "games": len(left),
+        "win_rate": float(np.mean(left == 0)),
+        "cards_left_mean": float(left.mean()),
+    }
 
 
 __all__ = ["AfterstateConfig", "Learner", "export", "train"]

@@ -51,7 +51,7 @@ class Trace:
 
 
 @kernel
-def _deal_finished(games, decks, p):
+def deal_finished(games, decks, p):
     """Deal the slot's next game wherever one is over."""
     for b in range(games.shape[0]):
         if games[b, STATUS] != PLAYING:
@@ -89,6 +89,10 @@ class SelfPlay:
         self.traces = [Trace() for _ in range(games)]
         self.only_first = bool(self.engine.p[P_TALK] != TALK_NONE)
         self.finished: list[int] = []
+
+    def learned(self, model: ValueModel) -> None:
+        """Go on with another model."""
+        self.value.model = model
 
     def step(self, explore: float) -> list[tuple[Floats, Floats]]:
         """One decision in every game; the samples of those that ended, which are dealt anew."""
@@ -133,5 +137,5 @@ class SelfPlay:
             if self.traces[b].features:
                 samples.append(self.traces[b].samples(left, self.decay))
                 self.traces[b] = Trace()
-        _deal_finished(games, self.engine.decks, self.engine.p)
+        deal_finished(games, self.engine.decks, self.engine.p)
         return samples

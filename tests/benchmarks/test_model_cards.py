@@ -34,3 +34,34 @@ def test_a_card_shows_its_table_its_stages_and_its_results() -> None:
     stages = [*metadata["lineage"], metadata]
     assert sum(f"| {stage['games']:,} |" in text for stage in stages) == len(stages)
     assert "4 players, memory on, talk none" in text
+
+
+def test_a_generalist_shows_what_it_played_and_specialists_do_not() -> None:
+    tables = [
+        {"rules": rules, "players": players, "memory": True, "talk": "none"}
+        for rules in ("official", "small-hands")
+        for players in (3, 4)
+    ]
+    metadata: dict[str, Any] = {
+        **shipped("afterstate")["afterstate_4p"],
+        "tables": tables,
+        "development": {
+            "tables": [
+                {**table, "starter": "seat0", "games": 50, "win_rate": 0.25, "cards_left_mean": 4.0}
+                for table in tables
+            ]
+        },
+    }
+    own = {**cell("afterstate", 3, 0.123), "rules": "small-hands"}
+    asked = cell("expert:100ms,weights=afterstate_generalist", 4, 0.321)
+    cells = [own, asked, cell("afterstate", 4, 0.9), cell("afterstate:other_path", 2, 0.4)]
+    text = card("afterstate_generalist", metadata, cells)
+    assert (
+        "| `small-hands`, 3 players, memory on, talk none | `afterstate` | 10,000 | 12.3 " in text
+    )
+    assert "| `official`, 4 players, memory on, talk none | `expert:100ms,weights=" in text
+    assert "90.0" not in text
+    assert "4 tables of `official`, `small-hands`" in text
+    assert "| `official`, memory on, talk none | - | - | 25.0, 4.0 | 25.0, 4.0 | - |" in text
+    special = card("afterstate_4p", shipped("afterstate")["afterstate_4p"], cells)
+    assert "90.0" in special

@@ -29,8 +29,10 @@ from agents.weight_files import load_weights, path_for, save_weights, table_meta
 from thegame_env.engine import parameters
 from thegame_env.ranges import deal_seed, training_seed
 from thegame_env.rules import Rules, Starter, Table
+from train.display import Display
 from train.search_play import SearchPlay
 from train.self_play import SelfPlay
+from train.stopping import StopRequest
 from train.tables import Groups, distinct_tables
 from train.value_net import ValueNet
 
@@ -244,6 +246,7 @@ def train(config: AfterstateConfig, out: Path, resume: bool = False, report: Any
 
     Raises:
         ValueError: Nothing to resume, or another configuration's checkpoint.
+        KeyboardInterrupt: It was asked to stop; the checkpoint is written.
     """
     out.mkdir(parents=True, exist_ok=True)
     checkpoint = out / "checkpoint.pt"
@@ -255,22 +258,26 @@ def train(config: AfterstateConfig, out: Path, resume: bool = False, report: Any
     log = SummaryWriter(str(out / "tensorboard"))
     saved = told = time.monotonic()
     began, before = time.process_time(), learner.seconds
-    try:
-        while learner.progress < 1.0:
-            learner.collect()
-            if learner.ready():
-                log.add_scalar("train/cross_entropy", learner.learn(), learner.games)
-            now = time.monotonic()
-            learner.seconds = before + time.process_time() - began
-            if now - told > 30:
-                told = now
-                report(_tell(learner, log))
-            if now - saved > 60 * config.checkpoint_minutes:
-                saved = now
-                learner.save(checkpoint)
-    finally:
-        learner.save(checkpoint)
-        log.close()
+    with StopRequest() as stop, Display(report) as display:
+        try:
+            while learner.progress < 1.0 and not stop.requested:
+                learner.collect()
+                if learner.ready():
+                    log.add_scalar("train/cross_entropy", learner.learn(), learner.games)
+                now = time.monotonic()
+                learner.seconds = before + time.process_time() - began
+                display.move(learner.progress, f"{learner.games:,} games")
+                if now - told > 30:
+                    told = now
+                    display.line(_tell(learner, log))
+                if now - saved > 60 * config.checkpoint_minutes:
+                    saved = now
+                    learner.save(checkpoint)
+        finally:
+            learner.save(checkpoint)
+            log.close()
+    if stop.requested:
+        raise KeyboardInterrupt
     return export(learner, out / "weights.safetensors")
 
 

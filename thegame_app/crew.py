@@ -7,14 +7,16 @@ from typing import Literal
 
 from agents.base import Agent
 from agents.registry import BUILT_IN, is_built_in, make_agent
+from agents.weight_files import shipped_for
 from thegame_app.language import Refusal
+from thegame_app.refusals import as_refusal
 from thegame_app.session import PERSON, Session
 from thegame_env.rules import Table
 
 CASUAL = ("random", "greedy", "signals")
 """Agents beside whom a seat is advised as beside casual people."""
-
-
+STRONGEST, ANYWHERE = "afterstate", "sequence"
+"""Who plays best at the tables that a value was learned for, and at all others."""
 KEPT = 32
 """Agents kept in memory."""
 
@@ -45,7 +47,9 @@ class Crew:
                 self._agent(name, table)
             except (ValueError, ModuleNotFoundError) as error:
                 raise Refusal(
-                    'The agent "{agent}" cannot play at this table: {why}', agent=name, why=error
+                    'The agent "{agent}" cannot play at this table: {why}',
+                    agent=name,
+                    why=as_refusal(error),
                 ) from None
 
     def choose(self, session: Session) -> int:
@@ -61,7 +65,9 @@ class Crew:
                 return session.chosen(self._agent(session.agent, session.table))
             except Exception as error:
                 raise Refusal(
-                    "The agent {agent} failed: {why}", agent=session.agent, why=error
+                    "The agent {agent} failed: {why}",
+                    agent=session.agent,
+                    why=as_refusal(error),
                 ) from error
 
     def names(self, table: Table) -> list[str]:
@@ -91,6 +97,11 @@ def _own(name: str) -> bool:
         return is_built_in(name)
     except ValueError:
         return False
+
+
+def strongest(table: Table) -> str:
+    """The agent that plays best at a table and answers at once."""
+    return ANYWHERE if shipped_for(STRONGEST, table) is None else STRONGEST
 
 
 def partners_of(session: Session, seat: int) -> Literal["expert", "casual"]:

@@ -24,8 +24,8 @@ from agents.plans import (
 from agents.rollout import best_plans
 from agents.sequence import weights_for
 from agents.turn_score import FLOATS, INTS
-from thegame_app.language import Refusal
 from thegame_app.playouts import Actions, Judge
+from thegame_app.refusals import unknown_name
 from thegame_env.engine import parameters
 from thegame_env.view import View
 
@@ -69,8 +69,7 @@ STRENGTHS = {
 def strength_of(name: str) -> Strength:
     """The strength of a name; a Refusal names the known ones."""
     if name not in STRENGTHS:
-        known = ", ".join(STRENGTHS)
-        raise Refusal('unknown strength "{name}"; known: {known}', name=name, known=known)
+        raise unknown_name("strength", name, STRENGTHS)
     return STRENGTHS[name]
 
 

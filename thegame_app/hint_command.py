@@ -44,13 +44,14 @@ def give_hint(
 ) -> None:
     """Rank the plans of a turn, with the cards left and the chance to win to expect."""
     from thegame_app.hints import hint
-    from thegame_app.language import language, spoken
+    from thegame_app.language import Refusal
+    from thegame_app.refusals import language_asked_for, spoken
     from thegame_env.notation import parse_position
 
-    if staged and json:
-        raise ValueError("either --staged or --json, not both")
-    words = language(lang)
+    words = language_asked_for(lang)
     with spoken(words):
+        if staged and json:
+            raise Refusal("either --staged or --json, not both")
         answer = hint(parse_position(position), strength, top, seed, partners, words)  # type: ignore[arg-type]
     if json:
         print_json(answer.document())

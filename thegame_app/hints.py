@@ -227,7 +227,7 @@ def _notes(view: View, complete: bool, choice: bool, lang: Language) -> list[str
 
 
 def _figures(view: View, judge: Judge, partners: str, deals: int, lang: Language) -> list[str]:
-    """How the figures came about, and whom they assume."""
+    """How the figures came about, and what they assume: partners, player, value, table."""
     if partners == "casual":
         whom = lang("Partners are taken to play casually, the nearest card first ({player}).",
                     player=judge.partners)  # fmt: skip
@@ -245,4 +245,16 @@ def _figures(view: View, judge: Judge, partners: str, deals: int, lang: Language
         how = lang("Figures: {deals} dealings of the unseen cards, your later turns played by "
                    "{player}.", deals=deals, player=judge.own)  # fmt: skip
     error = lang("A learned value makes the figures; its own error is not in the ±.")
-    return [*filter(None, [whom]), how, *([error] if judge.learned else [])]
+    return [*filter(None, [whom]), how, *([error] if judge.learned else []), _table(view, lang)]
+
+
+def _table(view: View, lang: Language) -> str:
+    """The setting that the figures are for."""
+    table = view.table
+    return lang(
+        "Table: {rules}, players: {players}, {memory}, talk {talk}.",
+        rules=table.rules.spec(),
+        players=table.players,
+        memory=lang("memory on") if table.memory else lang("memory off"),
+        talk=table.talk,
+    )

@@ -14,12 +14,9 @@ import locale
 import os
 import re
 import string
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.resources import as_file, files
 from typing import Any
 
-from thegame_env.errors import BadInput
 from thegame_env.rules import PILES, unknown
 
 LANGUAGES = ("en", "de", "pl")
@@ -93,7 +90,7 @@ class Language:
 
 
 class _Filler(string.Formatter):
-    """`str.format` with numbers that are not whole written as in a language."""
+    """`str.format` with numbers that are not whole, and sentences, written as in a language."""
 
     def __init__(self, lang: Language) -> None:
         self._lang = lang
@@ -102,6 +99,8 @@ class _Filler(string.Formatter):
         """See string.Formatter."""
         if isinstance(value, float):
             return self._lang.number(value, format_spec)
+        if isinstance(value, Refusal):
+            return value.text(self._lang)
         return str(super().format_field(value, format_spec))
 
 
@@ -154,7 +153,7 @@ class Refusal(ValueError):
 
     Args:
         message: English sentence with `{names}`, see `Language`.
-        values: What stands for the names.
+        values: What stands for the names; a Refusal is said in the language, too.
     """
 
     def __init__(self, message: str, /, **values: Any) -> None:
@@ -170,14 +169,3 @@ class Refusal(ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return functools.partial(Refusal, **self.values), (self.message,)
-
-
-@contextmanager
-def spoken(lang: Language) -> Iterator[None]:
-    """Say what is refused inside in a language: as a ValueError with that text."""
-    try:
-        yield
-    except Refusal as refusal:
-        raise ValueError(refusal.text(lang)) from None
-    except BadInput as error:
-        raise ValueError(lang(error.message, **error.values)) from None

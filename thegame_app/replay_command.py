@@ -26,13 +26,16 @@ def register(app: typer.Typer) -> None:
 
 def replay(
     run: Annotated[Path, typer.Argument(help="The directory of a run, as runs/NAME.")],
-    game: Annotated[int, typer.Option(help="Number of the game within the run.")],
+    game: Annotated[
+        int | None, typer.Option(help="Number of the game within the run, if it holds several.")
+    ] = None,
     turn: Annotated[int | None, typer.Option(help="Show this turn only, with every play.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Show a game of a run turn by turn: tops, the acting hand, plays, and what was drawn."""
     from eval.records import find_game
 
+    game = game_of(run, game)
     row = find_game(run, game)
     record = record_of(row)
     turns = turns_of(record)
@@ -67,7 +70,7 @@ class Turn:
 
     Attributes:
         number: From 1 on.
-        seat: Who acted.
+        seat: Who acted, from 0 on; people read it as player 1, 2, ...
         tops: Tops of up1, up2, down1, down2.
         hand: The acting seat's cards, ascending.
         others: The other seats' cards, by seat.
@@ -88,6 +91,20 @@ class Turn:
     plays: list[Play]
     drawn: list[int]
     left: int
+
+
+def game_of(run: Path, number: int | None) -> int:
+    """The number of a game of a run: as given, or that of the only one; a Refusal otherwise."""
+    from eval.records import read_manifest
+    from thegame_app.language import Refusal
+
+    if number is not None:
+        return number
+    manifest = read_manifest(run)
+    games = len(manifest.cells) * manifest.games
+    if games > 1:
+        raise Refusal("{path} holds {games} games: say which with --game", path=run, games=games)
+    return 0
 
 
 def record_of(row: GameRow) -> GameRecord:
@@ -173,7 +190,7 @@ def _print(number: int, row: GameRow, turns: list[Turn], every_play: bool) -> No
     players = "1 player" if row.players == 1 else f"{row.players} players"
     console.print(Text(f"Game {number}: {row.agent}, {players}, {setting}", style="bold"))
     if len(set(row.seats)) > 1:
-        seats = ", ".join(f"seat {seat} {name}" for seat, name in enumerate(row.seats))
+        seats = ", ".join(f"player {n} {name}" for n, name in enumerate(row.seats, start=1))
         console.print(Text(seats))
     console.print(Text(f"Deal {row.game} of seed {row.seed} ({range_of(row.seed)})\n"))
     if every_play:
@@ -192,13 +209,14 @@ def _grid(turns: list[Turn]) -> Grid:
     from thegame_env.rules import PILES
 
     grid = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
-    for name in ("turn", "seat", *PILES):
+    for name in ("turn", "player", *PILES):
         grid.add_column(name, justify="right", no_wrap=True)
     for name in ("hand", "plays", "draws"):
         grid.add_column(name, overflow="fold")
     for turn in turns:
         plays = " ".join(f"{play.card}:{play.pile}" for play in turn.plays)
-        cells = [turn.number, turn.seat, *turn.tops, _listed(turn.hand), plays, _listed(turn.drawn)]
+        player = turn.seat + 1
+        cells = [turn.number, player, *turn.tops, _listed(turn.hand), plays, _listed(turn.drawn)]
         grid.add_row(*map(str, cells))
     return grid
 
@@ -210,10 +228,10 @@ def _print_turn(console: Console, turn: Turn, row: GameRow) -> None:
     from thegame_env.rules import PILES
 
     lines = [
-        f"Turn {turn.number}, seat {turn.seat} ({row.seats[turn.seat]})",
+        f"Turn {turn.number}, player {turn.seat + 1} ({row.seats[turn.seat]})",
         "  tops    " + "  ".join(map("{} {}".format, PILES, turn.tops)),
         f"  hand    {_listed(turn.hand)}",
-        *(f"  seat {seat}  {_listed(hand)}" for seat, hand in turn.others.items()),
+        *(f"  player {seat + 1}  {_listed(hand)}" for seat, hand in turn.others.items()),
         f"  deck    {turn.deck} cards, {turn.owed} plays owed",
         *(f"  plays   {play.card} on {play.pile}, {_gap(play)}" for play in turn.plays),
     ]
@@ -237,7 +255,7 @@ def _ending(row: GameRow) -> str:
 
 
 def _rest(row: GameRow) -> str:
-    hands = "; ".join(f"seat {seat}: {_listed(hand)}" for seat, hand in enumerate(row.hands))
+    hands = "; ".join(f"player {n}: {_listed(hand)}" for n, hand in enumerate(row.hands, start=1))
     return f"Hands: {hands}\nDeck: {_listed(row.deck) if row.deck else 'empty'}"
 
 

@@ -37,6 +37,8 @@ Grade = Literal["best", "fine", "inaccurate", "bad"]
 GRADES: tuple[Grade, ...] = ("best", "fine", "inaccurate", "bad")
 INACCURATE, BAD = (0.5, 0.04), (1.5, 0.10)
 """Cards, or chance to win, that such a turn has lost at least."""
+NEGLIGIBLE = 0.05, 0.005
+"""Cards and chance to win: what loses less of both counts as best, however sure the loss is."""
 COSTLY = 3
 """Turns that are named as those that cost most."""
 
@@ -47,7 +49,7 @@ class TurnReview:
 
     Attributes:
         number: Number of the turn in the game, from 1 on.
-        seat: Who acted.
+        seat: Who acted; seats count from 0, what people read counts players from 1.
         view: What it saw.
         played: The actions of its turn.
         best: Those of the best plan; the same afterstate counts as the same plan.
@@ -186,7 +188,7 @@ def review(
     """
     work, players = strength_of(strength), record.table.players
     if seat is not None and not 0 <= seat < players:
-        raise Refusal("seat {seat} does not exist, seats are 0-{last}", seat=seat, last=players - 1)
+        raise ValueError(f"seat {seat} does not exist, seats are 0-{players - 1}")
     last, taken = _turns(record)
     chosen = [turn for turn in taken if seat is None or turn[1].seat == seat]
     if not chosen:
@@ -209,9 +211,10 @@ def grade_of(
     """The grade of a turn.
 
     "best" is the best plan itself, or one that loses less than "inaccurate" and is too close to it
-    to call. A loss counts for "inaccurate" and "bad" where it is `CLOSE` standard errors or more.
+    to call, or one that loses next to nothing. A loss counts for "inaccurate" and "bad" where it is
+    `CLOSE` standard errors or more.
     """
-    if best:
+    if best or (lost_cards < NEGLIGIBLE[0] and lost_win < NEGLIGIBLE[1]):
         return "best"
     cards = lost_cards if lost_cards > CLOSE * lost_cards_se else 0.0
     win = lost_win if lost_win > CLOSE * lost_win_se else 0.0

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from thegame_env.notation import GameRecord
 
 RECORD_HELP = (
-    "The game: a run's directory (with --game), a file with its record, or the record itself, "
-    'as "players=2 deck=... actions=...".'
+    "The game: a run's directory (with --game where it holds several), a file with its record, or "
+    'the record itself, as "players=2 deck=... actions=...".'
 )
 
 
@@ -27,7 +27,9 @@ def register(app: typer.Typer) -> None:
 def review_game(
     record: Annotated[str, typer.Argument(help=RECORD_HELP)],
     game: Annotated[int | None, typer.Option(help="Number of the game within the run.")] = None,
-    seat: Annotated[int | None, typer.Option(help="Judge the turns of this seat only.")] = None,
+    player: Annotated[
+        int | None, typer.Option(min=1, help="Judge the turns of this player only, from 1 on.")
+    ] = None,
     strength: Annotated[
         str, typer.Option(help="instant, normal or deep: work a turn, as for a hint.")
     ] = "normal",
@@ -42,13 +44,13 @@ def review_game(
     json: JsonOption = False,
 ) -> None:
     """Grade every turn of a game by the cards and the chance to win that it lost."""
-    from thegame_app.language import language, spoken
+    from thegame_app.refusals import language_asked_for, spoken
     from thegame_app.review_text import review_text
 
-    words = language(lang)
-    kind = _format(out)
+    words = language_asked_for(lang)
     with spoken(words):
-        result = _review(_read(record, game), strength, partners, seed, seat)
+        kind, read = _format(out), _read(record, game)
+        result = _review(read, strength, partners, seed, _seat(read, player))
     if out is not None:
         from eval.records import write_atomic
         from thegame_app.review_plot import draw
@@ -59,6 +61,17 @@ def review_game(
         print_json(result.document())
     else:
         print(review_text(result, words))
+
+
+def _seat(record: GameRecord, player: int | None) -> int | None:
+    """The seat of a player, None for all; a Refusal where the game has no such player."""
+    from thegame_app.language import Refusal
+
+    players = record.table.players
+    if player is not None and player > players:
+        raise Refusal("there is no player {player}, players are 1-{last}",
+                      player=player, last=players)  # fmt: skip
+    return None if player is None else player - 1
 
 
 def _format(out: Path | None) -> str:
@@ -109,9 +122,6 @@ def _read(text: str, game: int | None) -> GameRecord:
 
 def _of_run(path: Path, game: int | None) -> GameRecord:
     from eval.records import find_game
-    from thegame_app.language import Refusal
-    from thegame_app.replay_command import record_of
+    from thegame_app.replay_command import game_of, record_of
 
-    if game is None:
-        raise Refusal("{path} holds many games: say which with --game", path=path)
-    return record_of(find_game(path, game))
+    return record_of(find_game(path, game_of(path, game)))

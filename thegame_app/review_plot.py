@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from thegame_app.language import Language
+from thegame_app.language import Language, Refusal
 from thegame_app.review import GRADES, Review, curve
 from thegame_app.review_text import GRADE_NAMES
 
@@ -22,9 +22,11 @@ COLOURS = {"best": "#2b7a3d", "fine": "#4c78a8", "inaccurate": "#c98a00", "bad":
 
 
 def plot_format(path: Path) -> str:
-    """The format of a file name; ValueError where it is neither SVG nor PNG."""
+    """The format of a file name; Refusal where it is neither SVG nor PNG."""
     if path.suffix.lower() not in FORMATS:
-        raise ValueError(f"{path}: the name must end in {' or '.join(FORMATS)}")
+        raise Refusal(
+            "{path}: the name must end in one of {endings}", path=path, endings=", ".join(FORMATS)
+        )
     return path.suffix.lower()[1:]
 
 

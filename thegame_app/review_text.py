@@ -46,7 +46,7 @@ def sparkline(values: Sequence[float]) -> str:
 def _turns(result: Review, lang: Language) -> list[str]:
     """One line a turn, or more where its plays need them."""
     headings = [
-        lang("turn"), lang("seat"), lang("grade"), lang("cards, win lost"), lang("luck"),
+        lang("turn"), lang("player"), lang("grade"), lang("cards, win lost"), lang("luck"),
     ]  # fmt: skip
     rows = [headings, *(_cells(turn, lang) for turn in result.turns)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -66,7 +66,7 @@ def _cells(turn: TurnReview, lang: Language) -> list[str]:
     """Number, seat, grade, what was lost, and luck, as they are printed."""
     return [
         str(turn.number),
-        str(turn.seat),
+        str(turn.seat + 1),
         lang("only plan") if turn.only else lang(GRADE_NAMES[turn.grade]),
         _lost(turn, lang) if turn.lost_cards else "-",
         lang.number(round(turn.luck_cards, 2) + 0.0, "+.2f"),
@@ -96,9 +96,9 @@ def _costly(result: Review, lang: Language) -> list[str]:
         rules = turn.view.rules
         plays = tuple(play for play in map(rules.decode, turn.best) if play is not None)
         text = lang(
-            "Turn {number}, seat {seat}: {played} cost {cards:.2f} ± {error:.2f} cards and a "
+            "Turn {number}, player {player}: {played} cost {cards:.2f} ± {error:.2f} cards and a "
             "chance to win of {win:.1f} %. Better: {best} ({reason}).",
-            number=turn.number, seat=turn.seat, cards=turn.lost_cards,
+            number=turn.number, player=turn.seat + 1, cards=turn.lost_cards,
             error=turn.lost_cards_se, win=100 * turn.lost_win,
             played=actions_text(rules, turn.played, lang),
             best=actions_text(rules, turn.best, lang),

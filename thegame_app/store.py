@@ -104,7 +104,7 @@ class Store:
         folder: Where the file lies; made where there is none.
 
     Raises:
-        ValueError: The file is not a data file of this program, or is of a later version.
+        Refusal: The file is not a data file of this program, or is of a later version.
         OSError: It cannot be written.
     """
 
@@ -132,9 +132,11 @@ class Store:
                 "CREATE TABLE IF NOT EXISTS parts (name TEXT PRIMARY KEY, version INTEGER NOT NULL)"
             )
         except sqlite3.OperationalError as error:
-            raise OSError(f"{path} cannot be used: {error}") from None
+            raise Refusal("{path} cannot be used: {why}", path=path, why=str(error)) from None
         except sqlite3.DatabaseError as error:
-            raise ValueError(f"{path} is not a data file of this program: {error}") from None
+            raise Refusal(
+                "{path} is not a data file of this program: {why}", path=path, why=str(error)
+            ) from None
         self.migrate("play", MIGRATIONS)
 
     def close(self) -> None:
@@ -166,13 +168,15 @@ class Store:
                 their end, never change one.
 
         Raises:
-            ValueError: The file was written by a later version of the program.
+            Refusal: The file was written by a later version of the program.
         """
         with self.transaction() as db:
             row = db.execute("SELECT version FROM parts WHERE name = ?", (part,)).fetchone()
             done = row[0] if row else 0
             if done > len(steps):
-                raise ValueError(f"{self.folder / FILE} was written by a later version of thegame")
+                raise Refusal(
+                    "{path} was written by a later version of thegame", path=self.folder / FILE
+                )
             for step in steps[done:]:
                 for statement in filter(str.strip, step.split(";")):
                     db.execute(statement)

@@ -98,7 +98,7 @@ class Terminal:
         if self.session.seed is not None:
             folder = run_folder(self._store, self._game)
             self._screen.say(
-                self._lang("Every turn graded: thegame review {folder} --game 0", folder=folder)
+                self._lang("Every turn graded: thegame review {folder}", folder=folder)
             )
 
     def _let_agent_play(self) -> None:

@@ -269,7 +269,7 @@ def test_one_turn_is_shown_with_every_play(
 ) -> None:
     turn = turns_of(record_of(find_game(run_dir, 85)))[1]
     text = printed(capsys, "replay", str(run_dir), "--game", "85", "--turn", "2")
-    assert f"Turn 2, seat {turn.seat} (greedy:extra=4)" in text
+    assert f"Turn 2, player {turn.seat + 1} (greedy:extra=4)" in text
     for play in turn.plays:
         assert f"{play.card} on {play.pile}, " in text
     for hand in turn.others.values():

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from agents.candidates import Planner
 from agents.plans import N_DEPTH, N_HI, N_LO
-from thegame_app.playouts import Playouts, ValueJudge, afterstate_of, judge_for
+from agents.weight_files import shipped_for
+from thegame_app.grading import turn_plans
+from thegame_app.hints import hint
+from thegame_app.playouts import LEARNED, Playouts, judge_for
+from thegame_app.value_judge import ValueJudge, afterstate_of
 from thegame_env.deal import deal
 from thegame_env.engine import parameters
 from thegame_env.notation import parse_position
 from thegame_env.reference import Game
-from thegame_env.rules import N_PILES, Table
+from thegame_env.rules import N_PILES, Rules, Table
 from thegame_env.view import View
 
 
-def opening(players: int, **settings: object) -> View:
-    table = Table(players=players, **settings)  # type: ignore[arg-type]
+def opening(players: int, rules: str = "official", **settings: Any) -> View:
+    table = Table(Rules.parse(rules), players, **settings)
     return View.of(Game.start(table, deal(table.rules, 3)), table)
 
 
@@ -66,3 +72,40 @@ def test_a_plan_that_cannot_meet_the_minimum_leaves_what_it_leaves() -> None:
     left, win = judge.judge([[view.rules.action(50, 3)]], 0, 8)
     assert (left == 37).all()
     assert (win == 0).all()
+
+
+TABLES = [
+    *({"players": players, "memory": False} for players in range(1, 6)),
+    *({"players": players, "rules": "profi"} for players in range(1, 6)),
+    *({"players": players, "talk": "open"} for players in range(2, 6)),
+]
+
+
+@pytest.mark.parametrize("settings", TABLES, ids=str)
+def test_hints_use_the_value_of_every_table_that_has_one(settings: dict[str, Any]) -> None:
+    view = opening(**settings)
+    weights = shipped_for(LEARNED, view.table)
+    if weights is None:
+        pytest.skip(f"no weights were learned for {view.table}")
+    judge = judge_for(view, "expert", 0)
+    assert type(judge) is ValueJudge
+    plans, complete = turn_plans(view, 8)
+    assert complete
+    left, win = judge.judge(plans, 0, 16)
+    assert left.shape == win.shape == (len(plans), 16)
+    assert ((left >= 0) & (left <= view.cards_left)).all()
+    assert ((win >= 0) & (win <= 1)).all()
+    answer = hint(view, "instant", partners="expert")
+    assert "A learned value makes the figures" in answer.note
+    memory = "on" if view.table.memory else "off"
+    assert f"{view.table.rules.spec()}, players: {view.table.players}, memory {memory}, " \
+           f"talk {view.table.talk}." in answer.note  # fmt: skip
+    assert ("is not remembered" in answer.note) != view.table.memory
+    assert ("agree with what the others say" in answer.note) == bool(view.talk)
+
+
+def test_without_a_value_for_the_table_games_are_played_out(monkeypatch: Any) -> None:
+    monkeypatch.setattr("thegame_app.playouts.shipped_for", lambda kind, table: None)
+    answer = hint(opening(2), "instant", partners="expert")
+    assert "A learned value" not in answer.note
+    assert "(sequence)" in answer.note

@@ -13,7 +13,8 @@ from babel.messages.frontend import parse_mapping_cfg
 from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po
 
-from thegame_app.language import LANGUAGES, N_, NAMES, Refusal, language, negotiate, spoken
+from thegame_app.language import LANGUAGES, N_, NAMES, Refusal, language, negotiate
+from thegame_app.refusals import spoken
 from thegame_env.errors import BadInput
 from thegame_env.rules import PILES
 

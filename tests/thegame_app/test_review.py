@@ -70,6 +70,8 @@ def test_what_the_best_player_plays_is_never_bad():
         ((0.0, 0.0, 0.0, 0.0), True, "best"),
         ((0.3, 0.2, 0.0, 0.01), False, "best"),
         ((0.3, 0.05, 0.0, 0.01), False, "fine"),
+        ((0.04, 0.001, 0.004, 0.0001), False, "best"),
+        ((0.04, 0.001, 0.006, 0.0001), False, "fine"),
         ((0.6, 0.3, 0.0, 0.01), False, "fine"),
         ((0.6, 0.1, 0.0, 0.01), False, "inaccurate"),
         ((0.0, 0.1, 0.05, 0.01), False, "inaccurate"),
@@ -171,7 +173,7 @@ def record_file(tmp_path):
 def test_command_prints_turns_curve_and_balance(record_file, capsys):
     assert run(["review", str(record_file), "--strength", "instant", "--lang", "en"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("turn  seat  grade")
+    assert out.startswith("turn  player  grade")
     assert "by luck." in " ".join(out.split())
     assert "Grades: best" in out
 
@@ -189,7 +191,7 @@ def test_command_prints_json(record_file, capsys):
 @pytest.mark.parametrize(("name", "begins"), [("curve.svg", b"<?xml"), ("curve.png", b"\x89PNG")])
 def test_command_draws_the_curve(record_file, tmp_path, name, begins, capsys):
     out = tmp_path / name
-    arguments = [str(record_file), "--strength", "instant", "--seat", "0", "--out", str(out)]
+    arguments = [str(record_file), "--strength", "instant", "--player", "1", "--out", str(out)]
     drawn = set()
     for _ in range(2):
         assert run(["review", *arguments]) == 0
@@ -204,9 +206,25 @@ def test_a_game_of_a_run_can_be_reviewed(tmp_path, capsys):
     arguments = ["--agents", "greedy", "--players", "2", "--games", "2", "--out", str(folder)]
     assert run(["eval", *arguments]) == 0
     capsys.readouterr()
-    arguments = [str(folder), "--game", "1", "--seat", "0", "--strength", "instant", "--json"]
+    arguments = [str(folder), "--game", "1", "--player", "1", "--strength", "instant", "--json"]
     assert run(["review", *arguments]) == 0
     assert GameRecord.parse(json.loads(capsys.readouterr().out)["record"]).game == 1
+
+
+def test_the_only_game_of_a_run_needs_no_number(tmp_path, capsys):
+    for games in (1, 2):
+        folder = tmp_path / f"run{games}"
+        arguments = ["--agents", "greedy", "--players", "2", "--games", str(games)]
+        assert run(["eval", *arguments, "--out", str(folder)]) == 0
+    capsys.readouterr()
+    one, two = str(tmp_path / "run1"), str(tmp_path / "run2")
+    assert run(["review", one, "--player", "2", "--strength", "instant", "--json"]) == 0
+    assert {turn["seat"] for turn in json.loads(capsys.readouterr().out)["turns"]} == {1}
+    assert run(["replay", one, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["number"] == 0
+    for command in ("review", "replay"):
+        assert run([command, two]) == 2
+        assert "holds 2 games: say which with --game" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -216,13 +234,13 @@ def test_a_game_of_a_run_can_be_reviewed(tmp_path, capsys):
         (["deck=2,3"], "deck"),
         (["players=2 deck=2"], "deck"),
         (["FILE", "--game", "3"], "--game goes with a run's directory"),
-        (["FOLDER"], "holds many games"),
+        (["FOLDER"], "not a run"),
         (["FOLDER", "--game", "0"], "not a run"),
-        (["FILE", "--seat", "7"], "seat 7 does not exist, seats are 0-2"),
+        (["FILE", "--player", "7"], "there is no player 7, players are 1-3"),
         (["FILE", "--strength", "weak"], 'unknown strength "weak"'),
         (["FILE", "--partners", "rude"], 'unknown partners "rude"'),
         (["FILE", "--lang", "xx"], 'unknown language "xx"'),
-        (["FILE", "--out", "curve.gif"], "must end in .svg or .png"),
+        (["FILE", "--out", "curve.gif"], "must end in one of .svg, .png"),
     ],
 )
 def test_bad_input_is_one_sentence(record_file, tmp_path, capsys, arguments, sentence):

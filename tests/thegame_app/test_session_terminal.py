@@ -9,7 +9,7 @@ from session_games import new
 
 from thegame_app.cli import run
 from thegame_app.language import LANGUAGES, Refusal, language
-from thegame_app.play_command import seats_of
+from thegame_app.play_command import dealt
 from thegame_app.session import PERSON
 from thegame_app.store import Store
 from thegame_app.terminal import play_of, said_text
@@ -189,23 +189,26 @@ def test_what_seats_say_in_words():
 
 
 @pytest.mark.parametrize(
-    ("agents", "players", "seats"),
+    ("agents", "players", "rules", "seats"),
     [
-        ([], 1, (PERSON,)),
-        ([], 3, (PERSON, "sequence", "sequence")),
-        (["greedy"], 3, (PERSON, "greedy", "greedy")),
-        (["greedy,person"], 3, (PERSON, "greedy", PERSON)),
-        (["greedy", "greedy:extra=4"], 3, (PERSON, "greedy", "greedy:extra=4")),
+        ([], None, None, (PERSON,)),
+        ([], 3, None, (PERSON, "afterstate", "afterstate")),
+        ([], 3, "small-hands", (PERSON, "sequence", "sequence")),
+        (["greedy"], 3, None, (PERSON, "greedy", "greedy")),
+        (["greedy,person"], 3, None, (PERSON, "greedy", PERSON)),
+        (["greedy", "greedy:extra=4"], None, None, (PERSON, "greedy", "greedy:extra=4")),
     ],
 )
-def test_who_sits_where(agents, players, seats):
-    assert seats_of(agents, players) == seats
+def test_who_sits_where(agents, players, rules, seats):
+    assert dealt(players, rules, None, None, agents, 1).seats == seats
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--agents", "greedy,random"], "2 agents for 0 seats"),
+        (["--players", "1", "--agents", "greedy"], "first: 0, agents named for them: 1"),
+        (["--players", "2", "--agents", "greedy,random"], "first: 1, agents named for them: 2"),
+        (["--agents", "person,random,greedy,expert:1s,sequence"], "agents named for them: 5"),
         (["--players", "2", "--agents", "nobody"], "nobody"),
         (["--players", "1", "--rules", "small-hands"], "is played by 2-5 players"),
         (["--rules", "extreme"], "unknown rules"),

@@ -1,11 +1,14 @@
 """The page of a game: its routes, what is refused and how, languages, several seats."""
 
+import time
+from datetime import datetime, timedelta
 from html import unescape
 
 import pytest
 from session_games import new, played
 from web_clients import HTMX, JSON, Page, board, lay, message, session_of
 
+from thegame_app.crew import ANYWHERE, STRONGEST
 from thegame_app.session import PERSON
 from thegame_app.web.pages import MOST_BYTES
 
@@ -54,6 +57,27 @@ def test_a_game_is_dealt_by_the_form(page, owner):
     assert session.seed == 12
     assert session.table.rules.name == "profi"
     assert (session.table.talk, session.table.starter) == ("open", "agreed")
+
+
+@pytest.mark.parametrize(("rules", "agent"), [("official", STRONGEST), ("small-hands", ANYWHERE)])
+def test_the_strongest_agent_is_that_of_the_table(page, owner, rules, agent):
+    fields = {"players": "2", "rules": rules, "seat1": "person", "seat2": "strongest"}
+    answer = owner.post("/new", data=fields)
+    assert session_of(page, answer.url.path).seats == (PERSON, agent)
+    assert '<option value="strongest" selected' in owner.get("/new").text
+
+
+def test_times_are_those_of_the_server_with_their_zone(page, owner, monkeypatch):
+    stored = page.store.add_game(new(1))
+    monkeypatch.setenv("TZ", "XYZ-05:30")
+    time.tzset()
+    try:
+        text = owner.get("/games").text
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    local = datetime.fromisoformat(stored.changed) + timedelta(hours=5, minutes=30)
+    assert f'<time datetime="{stored.changed}">{local:%Y-%m-%d %H:%M} XYZ</time>' in text
 
 
 @pytest.mark.parametrize(

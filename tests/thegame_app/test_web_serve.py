@@ -10,7 +10,7 @@ import httpx2
 import pytest
 from session_games import new
 
-from thegame_app.language import LANGUAGES, language
+from thegame_app.language import LANGUAGES, Refusal, language
 from thegame_app.store import Store
 from thegame_app.web.network import own_address
 from thegame_app.web.serve import bound, seat_links
@@ -101,7 +101,7 @@ def test_a_port_that_is_taken_is_a_sentence(tmp_path):
             return None
 
     first = bound("127.0.0.1", 0, Settings())
-    with first, pytest.raises(OSError, match="is not free"):
+    with first, pytest.raises(Refusal, match="is not free"):
         bound("127.0.0.1", first.getsockname()[1], Settings())
 
 

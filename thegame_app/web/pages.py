@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
@@ -38,6 +39,14 @@ TEMPLATES = jinja2.Environment(
     lstrip_blocks=True,
     undefined=jinja2.StrictUndefined,
 )
+
+
+def clock(moment: str) -> str:
+    """A stored moment (ISO 8601) as people read it: the server's time, with its zone."""
+    return f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M %Z}".rstrip()
+
+
+TEMPLATES.filters["clock"] = clock
 
 
 class TooLarge(Refusal):

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from agents.registry import BUILT_IN
-from thegame_app.crew import Crew
+from thegame_app.crew import Crew, strongest
 from thegame_app.language import Refusal
 from thegame_app.session import PERSON, Session
 from thegame_app.session_changes import Stale
@@ -37,6 +37,8 @@ WATCH = "watch"
 """Stands for the seat in the address of an onlooker's page."""
 REMOTE = "remote"
 """In the form of a new game: a person who comes through a link."""
+BEST = "strongest"
+"""There, too: the agent that plays best at the table."""
 MOST_AT_ONCE = 200
 """Plays of agents that one "skip" takes; no series of agents' turns is longer than a game."""
 
@@ -131,8 +133,9 @@ def _dealt(request: Request, form: dict[str, str]) -> tuple[Session, tuple[int, 
     players = number_of(form, "players")
     kinds = [form.get(f"seat{number}", PERSON) for number in range(1, min(players, 5) + 1)]
     remote = {i for i, kind in enumerate(kinds) if kind == REMOTE and request.app.state.lan}
-    seats = tuple(PERSON if i in remote else kind for i, kind in enumerate(kinds))
     table = _table(form, players)
+    kinds = [strongest(table) if kind == BEST else kind for kind in kinds]
+    seats = tuple(PERSON if i in remote else kind for i, kind in enumerate(kinds))
     for name in seats:
         if name not in (PERSON, *BUILT_IN):
             raise Refusal('There is no agent "{agent}" here.', agent=name[:40])

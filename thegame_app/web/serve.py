@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import uvicorn
 
-from thegame_app.language import N_, Language, language
+from thegame_app.language import N_, Language, Refusal, language
 from thegame_app.store import Store, Stored
 from thegame_app.web.access import OWNER, seat_scope
 from thegame_app.web.app import create_app
@@ -42,7 +42,7 @@ def serve(
         tell: Is called with every line for the user.
 
     Raises:
-        OSError: The port is taken.
+        Refusal: The port is taken.
     """
     words = language(lang)
     listener = bound("0.0.0.0" if lan else "127.0.0.1", port, store)
@@ -81,7 +81,7 @@ def bound(host: str, port: int, store: Store) -> socket.socket:
             listener.close()
             continue
         return listener
-    raise OSError(f"port {port} is not free")
+    raise Refusal("port {port} is not free", port=port)
 
 
 def seat_links(store: Store, stored: Stored, port: int, lang: Language) -> Iterator[str]:

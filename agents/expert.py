@@ -33,8 +33,8 @@ from agents.value_bins import utility_of
 from agents.value_model import ValueModel
 from agents.weight_files import load_weights, path_for
 from thegame_env.engine import parameters
-from thegame_env.layout import GAME_ROW, P_CARDS, P_TALK, TALK_NONE
-from thegame_env.rules import Table
+from thegame_env.layout import GAME_ROW, P_CARDS, P_TALK, TALK_NONE, V_HAND
+from thegame_env.rules import N_PILES, Table
 
 KIND = "afterstate"
 PLANS = 10
@@ -101,6 +101,11 @@ class Judged:
 
     actions: list[list[int]]
     outcomes: list[Floats]
+
+
+def own_part(line: list[int], end: int, held: int) -> list[int]:
+    """The acting seat's part of a line of play: up to END_TURN or the last of its `held` cards."""
+    return line[: line.index(end) + 1] if end in line[:held] else line[:held]
 
 
 class Race:
@@ -207,8 +212,8 @@ class Searcher:
         verdict, line = self._endgame.solve(game[0], deck[0], self.p)
         if verdict != WON_BY_LINE:
             return None
-        end = int(4 * self.p[P_CARDS])
-        return line[: line.index(end) + 1] if end in line else line
+        held = sum(int(word).bit_count() for word in row[V_HAND : V_HAND + 2])
+        return own_part(line, int(N_PILES * self.p[P_CARDS]), held)
 
     def _halve(
         self,

@@ -11,7 +11,7 @@ from scipy.stats import norm
 from agents.afterstate_features import VERSION
 from agents.base import Agent
 from agents.endgame import LOST, WON_BY_LINE, Endgame, is_known
-from agents.expert import Budget, Race
+from agents.expert import Budget, Race, Searcher
 from agents.look_ahead import CARDS_LEFT, UTILITY, WINS, LookAhead, leave
 from agents.play_out import play_games
 from agents.registry import make_agent
@@ -159,6 +159,16 @@ def test_budgets() -> None:
     assert Budget.of("100ms", None) == Budget(0.1, None)
     assert Budget.of("1.5s", None) == Budget(1.5, None)
     assert Budget.of(None, 64) == Budget(None, 64)
+
+
+def test_a_winning_line_ends_with_the_own_turn() -> None:
+    """The last card of the hand ends the turn; what the partner lays then is not part of it."""
+    seen = ",".join(str(card) for card in range(2, 100) if card not in (96, 98, 99))
+    view = parse_position(f"up=90,95 down=10,5 hand=96 others=2 deck=0 seen={seen}")
+    searcher = Searcher(view.table, shipped_value(view.table).model, "blend", 10, 0, 6)
+    judged, _ = searcher.search(view.row(), Budget(None, 8), np.uint64(1))
+    assert len(judged.actions) == len(judged.actions[0]) == 1
+    assert view.rules.decode(judged.actions[0][0])[0] == 96
 
 
 def test_what_a_race_may_still_gain() -> None:

@@ -1,8 +1,8 @@
-"""The trained policy without torch: the network of `train/policy_network.py` in numpy.
+"""The trained policies without torch: the networks of `train/policy_network.py` in numpy.
 
-A policy scores *gaps*: for each pile, how good a card would be that lies 1, 2, ... N beyond its
-top, or at the trick. `gap_table` says at which gap each card lies, and so turns those scores into
-the scores of plays.
+`PolicyModel` scores *gaps*: for each pile, how good a card would be that lies 1, 2, ... N beyond
+its top, or at the trick. `gap_table` says at which gap each card lies, and so turns those scores
+into the scores of plays. `PlainModel` is the ordinary network that it is compared with.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import numpy.typing as npt
 from thegame_env.compiled import kernel
 from thegame_env.engine import mask_into
 from thegame_env.layout import P_CARDS, V_TOPS
-from thegame_env.observation import ENCODE_RELATIVE, encode_batch, observation_spec
+from thegame_env.observation import ENCODE_RELATIVE, ENCODERS, encode_batch, observation_spec
 from thegame_env.rules import N_PILES, Table
 
 Floats = npt.NDArray[np.float32]
 Int64 = npt.NDArray[np.int64]
 
-BIASED = ("pile", "context", "head_pile", "gaps", "end")
+BIASED = ("pile", "context", "deep", "head_pile", "gaps", "end")
 """Layers with weight and bias."""
 PLAIN = ("head_context",)
 """Layers with a weight alone."""
@@ -39,6 +39,23 @@ def gap_table(cards: int, trick: int) -> Int64:
     descending = room - index
     gaps = np.stack([ascending, descending])
     return np.where(gaps >= 1, gaps - 1, cards)
+
+
+@kernel
+def mask_scores(rows, p, masks, logits):
+    """Set the scores of illegal actions to minus infinity.
+
+    Args:
+        rows: int64[n, VIEW_ROW].
+        p: Parameter row.
+        masks: Work space, int8[A].
+        logits: Changed in place, float32[n, A].
+    """
+    for i in range(rows.shape[0]):
+        mask_into(rows[i], p, masks)
+        for action in range(logits.shape[1]):
+            if not masks[action]:
+                logits[i, action] = -np.inf
 
 
 @kernel
@@ -69,7 +86,7 @@ def spread_scores(rows, p, table, gaps, ends, masks, logits):
 
 
 class PolicyModel:
-    """Logits of the actions of many views.
+    """Logits of the actions of many views, by gaps.
 
     Args:
         table: What is played; the network must have been trained on equally many cards.
@@ -95,14 +112,16 @@ class PolicyModel:
 
     def _check(self, cards: int) -> None:
         shape = {name: weight.shape for name, weight in self._weights.items()}
-        pile, context, head = shape["pile"][1], shape["context"][1], shape["head_pile"][1]
+        pile, context, deep = shape["pile"][1], shape["context"][1], shape["deep"][1]
+        head = shape["head_pile"][1]
         expected = {
             "pile": (self._block, pile),
             "context": (N_PILES * pile + self._size - N_PILES * self._block, context),
+            "deep": (context, deep),
             "head_pile": (pile, head),
-            "head_context": (context, head),
+            "head_context": (deep, head),
             "gaps": (head, cards + 1),
-            "end": (context, 1),
+            "end": (deep, 1),
         }
         for name, wanted in expected.items():
             if shape[name] != wanted or (name in BIASED and self._biases[name].shape != wanted[1:]):
@@ -114,7 +133,7 @@ class PolicyModel:
         blocks = observations[:, :split].reshape(n * N_PILES, self._block)
         codes = _relu(self._layer("pile", blocks))
         joined = np.concatenate([codes.reshape(n, -1), observations[:, split:]], axis=1)
-        context = _relu(self._layer("context", joined))
+        context = _relu(self._layer("deep", _relu(self._layer("context", joined))))
         hidden = self._layer("head_pile", codes).reshape(n, N_PILES, -1)
         hidden += (context @ self._weights["head_context"])[:, None]
         gaps = self._layer("gaps", _relu(hidden).reshape(n * N_PILES, -1))
@@ -138,6 +157,53 @@ class PolicyModel:
         out = np.empty((len(rows), len(self._mask)), np.float32)
         spread_scores(rows, p, self._gap_table, gaps, ends, self._mask, out)
         return out
+
+
+class PlainModel:
+    """Logits of the actions of many views, by a plain network on an observation.
+
+    Args:
+        table: What is played.
+        weights: `layer0.weight` float32[out, in] and `layer0.bias` float32[out] and so on, the
+            last one with an output for every action.
+        observation: Kind of the observation that it reads.
+
+    Raises:
+        ValueError: A layer is missing or has the wrong shape.
+    """
+
+    def __init__(self, table: Table, weights: Mapping[str, Floats], observation: str) -> None:
+        size, actions = observation_spec(observation, table).size, table.rules.n_actions
+        self._code, self._size = ENCODERS[observation], size
+        self._mask = np.empty(actions, np.int8)
+        self._layers: list[tuple[Floats, Floats]] = []
+        for i in range(len(weights) // 2):
+            weight = np.asarray(_part(weights, f"layer{i}.weight"), np.float32)
+            bias = np.asarray(_part(weights, f"layer{i}.bias"), np.float32)
+            last = i == len(weights) // 2 - 1
+            wanted = (actions if last else len(bias), size)
+            if weight.shape != wanted or len(bias) != len(weight):
+                raise ValueError(f"layer{i} has shape {weight.shape}, this table needs {wanted}")
+            self._layers.append((np.ascontiguousarray(weight.T), bias))
+            size = len(bias)
+
+    def logits(self, rows: Int64, p: Int64) -> Floats:
+        """See `PolicyModel.logits`."""
+        x: Floats = np.empty((len(rows), self._size), np.float32)
+        encode_batch(self._code, rows, p, x)
+        for i, (weight, bias) in enumerate(self._layers):
+            x = x @ weight + bias if i == 0 else _relu(x) @ weight + bias
+        mask_scores(rows, p, self._mask, x)
+        return x
+
+
+def model_of(
+    table: Table, weights: Mapping[str, Floats], observation: str = "relative"
+) -> PolicyModel | PlainModel:
+    """The network that the weights are of; ValueError where they fit no table like this."""
+    if "layer0.weight" in weights:
+        return PlainModel(table, weights, observation)
+    return PolicyModel(table, weights)
 
 
 def _relu(x: Floats) -> Floats:

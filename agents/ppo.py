@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from agents.base import Actions, Agent, Rows, Streams
-from agents.policy_net import PolicyModel
-from agents.weight_files import load_weights, path_for, table_metadata
+from agents.policy_net import PlainModel, PolicyModel, model_of
+from agents.weight_files import load_weights, path_for, serving, table_metadata
 from thegame_env.observation import VERSION
 from thegame_env.rules import Table
 
@@ -31,7 +31,7 @@ class PPOAgent(Agent):
         weights_hash: Of the file that the policy was read from.
     """
 
-    def __init__(self, name: str, model: PolicyModel, weights_hash: str = "") -> None:
+    def __init__(self, name: str, model: PolicyModel | PlainModel, weights_hash: str = "") -> None:
         self.name, self.model, self.weights_hash = name, model, weights_hash
 
     def act_rows(self, rows: Rows, p: Rows, streams: Streams) -> Actions:
@@ -55,12 +55,16 @@ def make(table: Table, weights: str | None = None) -> Agent:
     """
     path = path_for(KIND, weights, table).with_suffix(".safetensors")
     arrays, metadata = load_weights(path, KIND, VERSION)
-    trained, wanted = metadata.get("table"), table_metadata(table)
-    if trained != wanted:
-        raise ValueError(f"{path.name} was trained for {_told(trained)}, not for {_told(wanted)}")
+    wanted = table_metadata(table)
+    if serving({path.stem: metadata}, wanted) is None:
+        trained = metadata.get("tables") or [metadata.get("table")]
+        raise ValueError(
+            f"{path.name} was trained for {'; '.join(map(_told, trained))}, not for {_told(wanted)}"
+        )
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     name = f"ppo:{weights}" if weights else "ppo"
-    return PPOAgent(name, PolicyModel(table, arrays), digest)
+    model = model_of(table, arrays, metadata.get("observation", "relative"))
+    return PPOAgent(name, model, digest)
 
 
 def _told(table: Any) -> str:

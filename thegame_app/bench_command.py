@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from benchmarks.suite import Figures
 
 SECONDS, QUICK_SECONDS = 2.0, 0.2
+TRAIN_SECONDS, QUICK_TRAIN_SECONDS = 30.0, 3.0
 BUSY = 0.8
 """CPU share below which the machine is called busy."""
 
@@ -35,13 +36,23 @@ def bench(
         bool,
         typer.Option("--compare", help="Measure other libraries too (the extra `bench`)."),
     ] = False,
+    train: Annotated[
+        bool,
+        typer.Option("--train", help="Measure PPO's training instead (the extra `train`)."),
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Measure the speed of the engine, the environments and the start, on one core.
 
     Speeds are the best of five rounds at random legal play, a second of CPU time; times are wall
-    time in fresh interpreters.
+    time in fresh interpreters. With --train: steps a second of wall time on all cores, rollouts and
+    updates together, beside the same PPO over stable-baselines3's DummyVecEnv.
     """
+    if train:
+        if compare:
+            raise ValueError("either --train or --compare, not both")
+        _bench_training(QUICK_TRAIN_SECONDS if quick else TRAIN_SECONDS, json)
+        return
     figures = _measure(QUICK_SECONDS if quick else SECONDS, quick, compare)
     if json:
         print_json(figures.as_dict())
@@ -62,6 +73,36 @@ def _measure(seconds: float, quick: bool, compare: bool) -> Figures:
     return figures
 
 
+def _bench_training(seconds: float, json: bool) -> None:
+    """Measure training, and print it."""
+    from dataclasses import asdict
+
+    from benchmarks.machine import describe_machine
+    from benchmarks.train_speed import train_speed
+
+    with late_progress() as progress:
+        progress.add_task("bench: training", total=None)
+        pair = train_speed(seconds)
+    machine = describe_machine()
+    if json:
+        print_json({"training": {**asdict(pair), "ratio": pair.ratio}, "machine": machine})
+        return
+    print(
+        f"{pair.ours.name}: {pair.ours.per_s:,.0f} steps a second\n"
+        f"{pair.other.name}: {pair.other.per_s:,.0f} steps a second\n"
+        f"Ratio: {pair.ratio:.1f}\n{_machine_line(machine)}"
+    )
+    _say_busy(min(pair.ours.cpu_share, pair.other.cpu_share), "training")
+
+
+def _say_busy(share: float, what: str) -> None:
+    if share < BUSY:
+        say(
+            f"thegame bench: the machine is busy (down to {share:.0%} of a core was left), so the "
+            f"{what} took longer than it would alone"
+        )
+
+
 def _print_figures(figures: Figures) -> None:
     from rich.console import Console
 
@@ -79,12 +120,7 @@ def _print_figures(figures: Figures) -> None:
         console.print(_comparison_table(figures.comparisons, figures.vector_env["table"]))
     for sentence in (*figures.skipped, _machine_line(describe_machine())):
         console.print(sentence, markup=False, highlight=False)
-    share = min((speed.cpu_share for speed in figures.speeds()), default=1.0)
-    if share < BUSY:
-        say(
-            f"thegame bench: the machine is busy (down to {share:.0%} of a core was left), so the "
-            "start took longer than it would alone"
-        )
+    _say_busy(min((speed.cpu_share for speed in figures.speeds()), default=1.0), "start")
 
 
 def _table(title: str, *columns: str) -> RichTable:

@@ -19,8 +19,19 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from thegame_env.cards import beyond, count, mirrored, shifted, window, write_bits, write_set
-from thegame_env.compiled import kernel, reverse_bits, row_of
+from thegame_env.cards import (
+    beyond,
+    bit_hi,
+    bit_lo,
+    count,
+    mirrored,
+    shifted,
+    trick_index,
+    window,
+    write_bits,
+    write_set,
+)
+from thegame_env.compiled import inlined, kernel, reverse_bits, row_of
 from thegame_env.engine import parameters
 from thegame_env.layout import (
     P_CARDS,
@@ -48,7 +59,7 @@ from thegame_env.layout import (
 from thegame_env.rules import MAX_SEATS, N_PILES, PILES, Table, unknown
 
 ObservationKind = Literal["table", "relative"]
-VERSION = 1
+VERSION = 2
 """Raised whenever the meaning of a slice changes: weights name the version they were trained on."""
 WINDOW = 40
 """Gaps 1..WINDOW are shown card by card; what lies beyond is counted."""
@@ -141,6 +152,10 @@ def _pile_parts(table: Table) -> Parts:
     return [
         ("hand", WINDOW, "own cards at gap 1..W beyond the top"),
         ("unseen", WINDOW, "unseen cards at gap 1..W (0 without memory)"),
+        ("fresh", WINDOW, "1 at gap 1..W where at most one pile has passed the card"),
+        ("nearest", WINDOW, "own cards at gap 1..W that no other pile takes at a smaller gap"),
+        ("pairs", WINDOW, "own cards at gap 1..W whose trick, the card behind them, is own too"),
+        ("live_pairs", WINDOW, "the same of cards own or unseen (own ones without memory)"),
         ("hand_behind", behind, "own cards at gap -1..-(trick-1): a trick away from a gap ahead"),
         ("unseen_behind", behind, "unseen cards at gap -1..-(trick-1)"),
         ("trick_hand", 1, "the trick's card is in the own hand"),
@@ -217,26 +232,82 @@ def encode_relative(row, p, out):
     cards, lo, hi = p[P_CARDS], row[V_HAND], row[V_HAND + 1]
     unseen_lo = row[V_UNSEEN] if p[P_MEMORY] else 0
     unseen_hi = row[V_UNSEEN + 1] if p[P_MEMORY] else 0
-    down_lo, down_hi = mirrored(lo, hi, cards)
-    down_unseen_lo, down_unseen_hi = mirrored(unseen_lo, unseen_hi, cards)
+    fresh_lo, fresh_hi = _fresh(row, cards)
+    sets = lo, hi, unseen_lo, unseen_hi, fresh_lo, fresh_hi
     at = 0
     for pile in range(2):
-        at = _write_pile(row, p, pile, lo, hi, unseen_lo, unseen_hi, out, at)
+        near = _nearest(row, p, pile)
+        at = _write_pile(row, p, pile, sets, near, out, at)
+    down_lo, down_hi = mirrored(lo, hi, cards)
+    down_unseen_lo, down_unseen_hi = mirrored(unseen_lo, unseen_hi, cards)
+    down_fresh_lo, down_fresh_hi = mirrored(fresh_lo, fresh_hi, cards)
+    sets = down_lo, down_hi, down_unseen_lo, down_unseen_hi, down_fresh_lo, down_fresh_hi
     for pile in range(2, N_PILES):
-        at = _write_pile(row, p, pile, down_lo, down_hi, down_unseen_lo, down_unseen_hi, out, at)
+        near = _nearest(row, p, pile)
+        at = _write_pile(row, p, pile, sets, mirrored(near[0], near[1], cards), out, at)
     write_set(lo, hi, cards, out, at)
     write_set(unseen_lo, unseen_hi, cards, out, at + cards)
     _write_shared(row, p, out, at + 2 * cards)
 
 
+@inlined
+def _fresh(row, cards):
+    """The cards that at most one pile has passed: without memory, the best guess at the unseen."""
+    a_lo, a_hi = beyond(0, row[V_TOPS], cards)
+    b_lo, b_hi = beyond(1, row[V_TOPS + 1], cards)
+    c_lo, c_hi = beyond(2, row[V_TOPS + 2], cards)
+    d_lo, d_hi = beyond(3, row[V_TOPS + 3], cards)
+    lo = (a_lo & b_lo & (c_lo | d_lo)) | (c_lo & d_lo & (a_lo | b_lo))
+    hi = (a_hi & b_hi & (c_hi | d_hi)) | (c_hi & d_hi & (a_hi | b_hi))
+    return lo, hi
+
+
 @kernel
-def _write_pile(row, p, pile, lo, hi, unseen_lo, unseen_hi, out, at):
-    """Write a pile's block; the sets are seen in its direction. Returns where the next begins."""
+def _nearest(row, p, pile):
+    """The own cards that no other pile takes at a smaller gap (the trick's is the smallest)."""
+    cards, top, lo, hi = p[P_CARDS], row[V_TOPS + pile], row[V_HAND], row[V_HAND + 1]
+    for other in range(N_PILES):
+        if other == pile:
+            continue
+        beside = row[V_TOPS + other]
+        taken_lo, taken_hi = beyond(other, beside, cards)
+        if (other < 2) == (pile < 2):
+            if (beside <= top) if pile < 2 else (beside >= top):
+                taken_lo, taken_hi = 0, 0
+        else:
+            # The other's gap is smaller beyond the middle of the two tops.
+            middle = (top + beside) >> 1 if pile < 2 else (top + beside + 1) >> 1
+            half_lo, half_hi = beyond(pile, middle, cards)
+            taken_lo &= half_lo
+            taken_hi &= half_hi
+        trick = trick_index(other, beside, cards, p[P_TRICK])
+        if trick >= 0:
+            taken_lo |= bit_lo(trick)
+            taken_hi |= bit_hi(trick)
+        lo &= ~taken_lo
+        hi &= ~taken_hi
+    return lo, hi
+
+
+@kernel
+def _write_pile(row, p, pile, sets, near, out, at):
+    """Write a pile's block. Returns where the next begins.
+
+    `sets` (own, unseen and fresh cards) and `near` are seen in the pile's direction.
+    """
+    lo, hi, unseen_lo, unseen_hi, fresh_lo, fresh_hi = sets
     cards, trick = p[P_CARDS], p[P_TRICK]
     top = row[V_TOPS + pile] if pile < 2 else cards + 3 - row[V_TOPS + pile]
-    write_bits(window(lo, hi, top - 1), WINDOW, out, at)
-    write_bits(window(unseen_lo, unseen_hi, top - 1), WINDOW, out, at + WINDOW)
-    at += 2 * WINDOW
+    ahead, unseen = window(lo, hi, top - 1), window(unseen_lo, unseen_hi, top - 1)
+    tricks = shifted(lo, hi, top - 1 - trick)
+    unseen_tricks = shifted(unseen_lo, unseen_hi, top - 1 - trick)
+    write_bits(ahead, WINDOW, out, at)
+    write_bits(unseen, WINDOW, out, at + WINDOW)
+    write_bits(window(fresh_lo, fresh_hi, top - 1), WINDOW, out, at + 2 * WINDOW)
+    write_bits(window(near[0], near[1], top - 1), WINDOW, out, at + 3 * WINDOW)
+    write_bits(ahead & tricks, WINDOW, out, at + 4 * WINDOW)
+    write_bits((ahead | unseen) & (tricks | unseen_tricks), WINDOW, out, at + 5 * WINDOW)
+    at += 6 * WINDOW
     back = shifted(lo, hi, top - trick - 2)
     back_unseen = shifted(unseen_lo, unseen_hi, top - trick - 2)
     write_bits(reverse_bits(back) >> (64 - trick), trick - 1, out, at)

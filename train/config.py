@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import yaml
 from pydantic import (
@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from thegame_env.rules import Rules, Starter, Table, Talk, unknown
+from train.tables import Groups, distinct_tables
 
 
 def _number(value: Any) -> Any:
@@ -73,16 +74,89 @@ class TableSection(Section):
 
 
 class NetworkSection(Section):
-    """Widths of the network (see train/policy_network.py)."""
+    """Kind and widths of the network (see train/policy_network.py)."""
 
+    kind: Literal["piles", "mlp"] = Field(
+        default="piles",
+        description="piles: encoder and action head shared by the four piles; mlp: a plain one.",
+    )
+    observation: Literal["relative", "table"] = Field(
+        default="relative", description="What it reads; piles needs relative."
+    )
+    widths: tuple[Whole, ...] = Field(
+        default=(256, 256), min_length=1, description="Hidden layers of the kind mlp."
+    )
     pile: Whole = Field(
         default=64, ge=1, description="Code of a pile; the encoder is shared by the four."
     )
-    context: Whole = Field(default=128, ge=1, description="Code of the whole table.")
+    context: Whole = Field(default=128, ge=1, description="First code of the whole table.")
+    deep: Whole = Field(default=128, ge=1, description="Second code of the whole table.")
     head: Whole = Field(
         default=128, ge=1, description="Hidden layer of the action head that piles share."
     )
+    value_pile: Whole = Field(default=32, ge=1, description="The same for the value: a pile.")
+    value_context: Whole = Field(
+        default=64, ge=1, description="The same for the value: both codes of the whole table."
+    )
     value: Whole = Field(default=64, ge=1, description="Last hidden layer of the value.")
+
+    @model_validator(mode="after")
+    def _fits(self) -> NetworkSection:
+        if self.kind == "piles" and self.observation != "relative":
+            raise ValueError("kind piles reads the observation relative, not table")
+        if min(self.widths) < 1:
+            raise ValueError("widths must be whole numbers from 1 up")
+        return self
+
+
+class CloneSection(Section):
+    """Imitation of a teacher before PPO begins (see train/clone.py)."""
+
+    teacher: str = Field(
+        default="afterstate",
+        description="afterstate: the shipped value for the table; or a weights name or path.",
+    )
+    minutes: Real = Field(default=12.0, gt=0, description="Minutes of processor time.")
+    batch_size: Whole = Field(default=1024, ge=2, description="Positions a gradient step.")
+    learning_rate: Real = Field(default=1.5e-3, gt=0, description="Step size of Adam at first.")
+    final_learning_rate: Real = Field(
+        default=3e-5, ge=0, description="Step size at the end; it falls along a cosine."
+    )
+    student_share: Real = Field(
+        default=0.8,
+        ge=0,
+        le=1,
+        description="Share of the games in which the student plays, from the middle on; it grows "
+        "from 0 (DAgger, Ross et al. 2011).",
+    )
+    temperature: Real = Field(
+        default=0.005,
+        gt=0,
+        description="The teacher's utilities are divided by it to give the student's target.",
+    )
+    most: Whole = Field(default=24, ge=1, description="Plans that the teacher values a position.")
+    segment: Whole = Field(
+        default=32, ge=1, description="Actions a game between two rounds of gradient steps."
+    )
+    buffer: Whole = Field(default=200_000, ge=1, description="Positions kept, over all tables.")
+    reuse: Real = Field(default=2.0, gt=0, description="Times that a position is drawn, about.")
+    value_weight: Real = Field(default=0.5, ge=0, description="Weight of the value's loss.")
+    sharpen: Real = Field(
+        default=5.0,
+        gt=0,
+        description="Factor of the logits once PPO begins: its games are played by drawn actions, "
+        "which lose by many small mistakes where the imitation is soft.",
+    )
+
+
+class LateStartsSection(Section):
+    """A curriculum: some of the games begin late (see train/late_starts.py)."""
+
+    share: Real = Field(default=0.5, gt=0, le=1, description="Share of the games that do.")
+    cards_left: Whole = Field(
+        default=30, ge=1, description="Most cards left in hands and deck where they begin."
+    )
+    player: str = Field(default="sequence", description="The agent that plays up to there.")
 
 
 class EvaluationSection(Section):
@@ -95,7 +169,7 @@ class EvaluationSection(Section):
 
 
 class PPOConfig(Section):
-    """A run of MaskablePPO on one table."""
+    """A run of MaskablePPO on one table, or on several."""
 
     kind: Literal["ppo"] = Field(description="What learns: ppo.")
     seed: Whole = Field(
@@ -104,7 +178,7 @@ class PPOConfig(Section):
     minutes: Real | None = Field(
         default=None,
         gt=0,
-        description="Stop after so many minutes of training (resumed ones added up).",
+        description="Stop after so many minutes of PPO (resumed ones added up).",
     )
     steps: Whole | None = Field(
         default=None,
@@ -112,11 +186,29 @@ class PPOConfig(Section):
         description="Stop after so many actions; with both, whichever comes first.",
     )
     table: TableSection = Field(default=TableSection(), description="What is played.")
+    tables: Groups | None = Field(
+        default=None,
+        description="What a generalist plays, instead of `table`: groups whose values are single "
+        "ones or lists, all their combinations.",
+    )
+    clone: CloneSection | None = Field(
+        default=None, description="Imitation of a teacher before PPO; none where left out."
+    )
+    critic_first: Whole = Field(
+        default=0, ge=0, description="Updates at the start in which only the critic learns."
+    )
+    hidden_critic: Flag = Field(
+        default=False,
+        description="Whether the critic sees the other hands and the deck while it learns.",
+    )
+    late_starts: LateStartsSection | None = Field(
+        default=None, description="Games that begin late; none where left out."
+    )
     reward: Literal["score", "win", "shaped"] = Field(
         default="shaped",
         description="What the agent is rewarded for (see thegame_env/stepping.py).",
     )
-    network: NetworkSection = Field(default=NetworkSection(), description="Its widths.")
+    network: NetworkSection = Field(default=NetworkSection(), description="Kind and widths.")
     games: Whole = Field(default=512, ge=1, description="Games played side by side.")
     n_steps: Whole = Field(default=64, ge=1, description="Actions a game between two updates.")
     batch_size: Whole = Field(default=4096, ge=2, description="Actions a gradient step.")
@@ -152,6 +244,11 @@ class PPOConfig(Section):
         default=0, ge=0, description="Threads of torch; 0 measures which is fastest."
     )
 
+    @property
+    def all_tables(self) -> tuple[Table, ...]:
+        """The tables that are played: `tables`, or the one `table`."""
+        return tuple(distinct_tables(self.tables)) if self.tables else (self.table.table,)
+
     @model_validator(mode="after")
     def _is_bounded(self) -> PPOConfig:
         if self.minutes is None and self.steps is None:
@@ -161,6 +258,13 @@ class PPOConfig(Section):
                 f"batch_size {self.batch_size} does not divide games * n_steps = "
                 f"{self.games * self.n_steps}"
             )
+        tables = self.all_tables
+        if self.games < len(tables):
+            raise ValueError(f"games: {self.games} are too few for {len(tables)} tables")
+        if len({(table.rules.cards, table.rules.trick) for table in tables}) > 1:
+            raise ValueError("tables must be of equally many cards and the same trick")
+        if self.network.observation == "table" and len(tables) > 1:
+            raise ValueError("tables need the observation relative, which is alike at all of them")
         return self
 
 
@@ -230,9 +334,17 @@ def _sentence(error: ValidationError, model: type[BaseModel]) -> str:
     text = first["msg"].removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
         for section in sections:
-            model = model.model_fields[section].annotation  # type: ignore[assignment]
+            if not section.isdigit():
+                model = _section_of(model.model_fields[section].annotation)
         text, last = unknown("key", last, model.model_fields), ""
     elif first["type"] not in ("value_error", "missing"):
         text = f"{text[0].lower()}{text[1:]}, not {first['input']!r}"
     place = ".".join([*sections, *([last] if last else [])])
     return f"{place}: {text}" if place else text
+
+
+def _section_of(annotation: Any) -> type[BaseModel]:
+    """The section that a field holds: itself, one that may be left out, or a list of it."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(_section_of(part) for part in get_args(annotation) if part is not type(None))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from agents.policy_net import PolicyModel
+from agents.policy_net import model_of
 from thegame_env.engine import Engine
 from thegame_env.layout import LEFT, PLAYING, STATUS
 from thegame_env.ranges import deal_seed
 from thegame_env.rules import Table
-from train.policy_network import PolicyNet
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +36,10 @@ class Score:
         return (self.win_rate, -self.cards_left) > (other.win_rate, -other.cards_left)
 
 
-def judge(net: PolicyNet, table: Table, games: int) -> Score:
+def judge(net: Any, table: Table, games: int, observation: str = "relative") -> Score:
     """Play development deals 0..games-1 with the most likely actions of the network as it is."""
-    model = PolicyModel(table, {name: value.numpy() for name, value in net.weights().items()})
+    weights = {name: value.numpy() for name, value in net.weights().items()}
+    model = model_of(table, weights, observation)
     engine = Engine(table, games)
     engine.deal(deal_seed("development", 0), np.arange(games))
     actions = np.zeros(games, np.int64)
@@ -47,3 +49,19 @@ def judge(net: PolicyNet, table: Table, games: int) -> Score:
         engine.step(actions)
     left = engine.games[:, LEFT]
     return Score(games, float(np.mean(left == 0)), float(left.mean()))
+
+
+def mean_of(scores: Sequence[Score]) -> Score:
+    """The score over several tables that count alike."""
+    return Score(
+        sum(score.games for score in scores),
+        float(np.mean([score.win_rate for score in scores])),
+        float(np.mean([score.cards_left for score in scores])),
+    )
+
+
+def table_name(table: Table) -> str:
+    """A table in a word, for logs: such as official-5p, profi-2p-memory_off-open."""
+    words = [table.rules.name, f"{table.players}p"]
+    words += ["memory_off"] * (not table.memory) + [table.talk] * (table.talk != "none")
+    return "-".join(words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import stable_baselines3
@@ -13,11 +14,16 @@ from agents.weight_files import save_weights, table_metadata
 from thegame_env.observation import VERSION
 from train.config import PPOConfig
 from train.development import Score
-from train.policy_network import PolicyNet
 
 
 def export(
-    path: Path, net: PolicyNet, config: PPOConfig, score: Score, steps: int, seconds: float
+    path: Path,
+    net: Any,
+    config: PPOConfig,
+    score: Score,
+    steps: int,
+    seconds: float,
+    clone: dict[str, Any] | None = None,
 ) -> None:
     """Write `path` (.safetensors) and the JSON beside it.
 
@@ -26,15 +32,19 @@ def export(
         net: The policy.
         config: The run.
         score: What the policy reached on development deals.
-        steps: Actions it has learnt from.
-        seconds: Time spent.
+        steps: Actions that PPO has learnt from.
+        seconds: Time spent on that.
+        clone: What is known of the imitation before.
     """
+    tables = [table_metadata(table) for table in config.all_tables]
     metadata = {
         "kind": KIND,
         "version": VERSION,
-        "observation": "relative",
-        "table": table_metadata(config.table.table),
-        "config": config.model_dump(),
+        "observation": config.network.observation,
+        "table": tables[0],
+        **({"tables": tables} if config.tables else {}),
+        "config": config.model_dump(mode="json"),
+        **({"clone": clone} if clone else {}),
         "seed": config.seed,
         "steps": steps,
         "seconds": round(seconds),

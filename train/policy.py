@@ -1,4 +1,4 @@
-"""The policy class that sb3-contrib's MaskablePPO trains: `PolicyNet` and `ValueNet`.
+"""The policy class that sb3-contrib's MaskablePPO trains: the networks of `policy_network.py`.
 
 It replaces the feature extractor and the action layer of `MaskableActorCriticPolicy`, and answers
 PPO's three questions directly from masked logits: SB3's distribution classes spend on 393 actions,
@@ -16,7 +16,7 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
 
 from train.config import NetworkSection
-from train.policy_network import PolicyNet, Shape, ValueNet
+from train.policy_network import PlainNet, PolicyNet, Shape, ValueNet
 
 Masks = npt.NDArray[np.bool_] | torch.Tensor | None
 
@@ -25,12 +25,12 @@ ILLEGAL = -1e8
 
 
 class SharedPilePolicy(MaskableActorCriticPolicy):  # type: ignore[misc]
-    """Actor and critic over `relative` observations.
+    """Actor and critic over an observation, and what only the critic sees behind it.
 
     Args:
         arguments: Those of MaskableActorCriticPolicy.
         shape: Layout of the observation.
-        network: Widths.
+        network: Kind and widths.
         options: Keyword arguments of MaskableActorCriticPolicy.
     """
 
@@ -41,10 +41,8 @@ class SharedPilePolicy(MaskableActorCriticPolicy):  # type: ignore[misc]
         super().__init__(*arguments, **options)
 
     def _build(self, lr_schedule: Any) -> None:
-        shape, width = self.shape, self.network
         self.mlp_extractor = nn.Identity()
-        self.actor = PolicyNet(shape, width.pile, width.context, width.head)
-        self.critic = ValueNet(shape, width.pile, width.context, width.value)
+        self.actor, self.critic = networks(self.shape, self.network, int(self.action_space.n))
         self.optimizer = torch.optim.Adam(self.parameters(), lr=lr_schedule(1.0), eps=1e-5)
 
     def masked_logits(self, obs: torch.Tensor, masks: Masks) -> torch.Tensor:
@@ -88,6 +86,17 @@ class SharedPilePolicy(MaskableActorCriticPolicy):  # type: ignore[misc]
         """Values float32[B, 1]."""
         value: torch.Tensor = self.critic(obs)
         return value
+
+
+def networks(shape: Shape, network: NetworkSection, actions: int) -> tuple[Any, nn.Module]:
+    """The actor and the critic of a configuration."""
+    if network.kind == "mlp":
+        seen = shape.seen
+        actor = PlainNet(seen, network.widths, actions, small=True)
+        return actor, PlainNet(seen + shape.hidden, network.widths, 1, small=False)
+    piles = PolicyNet(shape, network.pile, network.context, network.deep, network.head)
+    context = network.value_context
+    return piles, ValueNet(shape, network.value_pile, context, context, network.value)
 
 
 def draw(logits: torch.Tensor) -> torch.Tensor:

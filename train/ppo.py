@@ -1,5 +1,6 @@
-"""Trains a policy by MaskablePPO: `thegame train configs/ppo_*.yaml`.
+"""Trains a policy: `thegame train configs/ppo_*.yaml`.
 
+First, where the configuration says so, it imitates a teacher (clone.py); then it learns by
 sb3-contrib's MaskablePPO (Schulman et al. 2017, with the action masks of Huang and Ontanon 2022)
 over the batch engine, with the networks of `policy_network.py`.
 """
@@ -7,31 +8,56 @@ over the batch engine, with the networks of `policy_network.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
+from stable_baselines3.common.vec_env import VecEnv
 
+from thegame_env.observation import observation_spec
 from thegame_env.ranges import training_seed
-from thegame_env.sb3_env import TheGameVecEnv
+from train.clone import Clone
 from train.config import PPOConfig
 from train.development import Score
 from train.display import Display
+from train.imitation import imitate
+from train.late_starts import LateStarts
 from train.policy import SharedPilePolicy
 from train.policy_network import Shape
 from train.snapshot import put_learning, put_play, read_checkpoint
 from train.stopping import Budget, StopRequest
 from train.threads import fastest_threads
+from train.training_env import TrainingEnv, hidden_size
 from train.watch import CHECKPOINT, POLICY, Watch
 
-DEALS_A_SEED = 1 << 20
+DEALS_A_SEED = 1 << 24
 """Distance of the deal seeds of two seeds of a run, so that their deals differ."""
 ENDLESS = 1 << 50
 """More actions than any run takes: the minutes end it."""
-FIXED = ("table", "network", "games", "n_steps", "reward", "seed")
+FIXED = (
+    "table", "tables", "network", "clone", "hidden_critic", "late_starts", "games", "n_steps",
+    "reward", "seed",
+)  # fmt: skip
 """Parts of a configuration that a resumed run cannot change."""
+
+
+class Learner(MaskablePPO):  # type: ignore[misc]
+    """MaskablePPO that at first may teach only the critic, so that the policy is not spoilt by it.
+
+    Attributes:
+        critic_first: Updates in which the actor stays as it is.
+    """
+
+    critic_first = 0
+
+    def train(self) -> None:
+        """See MaskablePPO.train."""
+        ripe = self._n_updates >= self.critic_first * self.n_epochs
+        self.policy.actor.requires_grad_(ripe)
+        super().train()
 
 
 def train(
@@ -49,17 +75,22 @@ def train(
         report: Called with one line of progress at every evaluation.
 
     Raises:
-        ValueError: Nothing to resume, or a checkpoint of another configuration or version.
+        ValueError: Nothing to resume, a checkpoint of another configuration or version, or no
+            teacher to imitate.
         OSError: A file cannot be written; what was saved before is intact.
         KeyboardInterrupt: It was asked to stop; checkpoint and policy are written.
     """
     arrays, facts = read_checkpoint(out / CHECKPOINT) if resume else ({}, {})
     if resume:
         _check_same(config, facts["config"], out / CHECKPOINT)
-    out.mkdir(parents=True, exist_ok=True)
     budget = Budget(config.minutes, config.steps, facts.get("seconds", 0.0))
     torch.set_num_threads(config.threads or 1)
-    model = make_model(config, budget)
+    model, told = make_model(config, budget), facts.get("clone", {})
+    clone = None
+    if config.clone is not None and not told.get("over"):
+        spent = told.get("seconds", 0.0), told.get("positions", 0)
+        clone = Clone(config.clone, config.gamma, model, *spent)
+    out.mkdir(parents=True, exist_ok=True)
     if not config.threads:
         fastest_threads(model.policy, config.batch_size)
     logs = str(out / "tensorboard")
@@ -67,45 +98,75 @@ def train(
     if resume:
         put_learning(model, arrays)
         put_play(model, arrays)
-    steps = (config.steps or ENDLESS) - model.num_timesteps
     with StopRequest() as stop, Display(report) as display:
         best = Score(**facts["best"]) if facts.get("best") else None
-        watch = Watch(config, out, budget, stop, display, best)
-        if steps > 0 and not budget.time_is_up():
-            model.learn(steps, callback=watch, reset_num_timesteps=not resume)
-            watch.save()
+        watch = Watch(config, out, budget, stop, display, best, told)
         watch.model = model
-        watch.evaluate()
-        model.logger.dump(model.num_timesteps)
+        if clone is not None:
+            imitate(clone, model, watch)
+        budget.begin()
+        steps = (config.steps or ENDLESS) - model.num_timesteps
+        if steps > 0 and not budget.time_is_up() and not stop.requested:
+            # Games under way are played on: dealt anew together, they would end together too.
+            fresh = clone is None and not resume
+            model.learn(steps, callback=watch, reset_num_timesteps=fresh)
+            watch.save()
+        if not watch.in_clone:
+            watch.evaluate()
+            model.logger.dump(model.num_timesteps)
     model.logger.close()
     if stop.requested:
         raise KeyboardInterrupt
     return out / POLICY
 
 
-def make_model(config: PPOConfig, budget: Budget) -> Any:
-    """The learner of a configuration; its step size falls evenly with what is spent."""
-    table = config.table.table
-    torch.distributions.Distribution.set_default_validate_args(False)
-    env = TheGameVecEnv(
+def make_env(config: PPOConfig) -> TrainingEnv:
+    """The games of a configuration, not dealt yet."""
+    tables, late = config.all_tables, config.late_starts
+    starts = None
+    if late is not None:
+        told = late.share, late.cards_left, late.player, config.seed
+        starts = [LateStarts(table, *told) for table in tables]
+    env = TrainingEnv(
+        tables,
         config.games,
-        table.players,
-        table.rules,
-        table.memory,
-        table.talk,
-        table.starter,
-        observation="relative",
-        reward=config.reward,
+        config.network.observation,
+        config.reward,
+        config.hidden_critic,
+        starts,
     )
+    env.start(training_seed(config.seed * DEALS_A_SEED))
+    return env
+
+
+def shape_of(config: PPOConfig) -> Shape:
+    """The layout of what the networks read."""
+    table, kind = config.all_tables[0], config.network.observation
+    hidden = hidden_size(table.rules.cards) if config.hidden_critic else 0
+    if kind == "relative":
+        return replace(Shape.of(table), hidden=hidden)
+    size = observation_spec(kind, table).size
+    return Shape(table.rules.cards, table.rules.trick, 0, size, 0, hidden)
+
+
+def make_model(config: PPOConfig, budget: Budget, env: VecEnv | None = None) -> Any:
+    """The learner of a configuration; its step size falls evenly with what is spent.
+
+    Args:
+        config: What to learn.
+        budget: What is spent of it.
+        env: Games to learn from instead of the configuration's.
+    """
+    torch.distributions.Distribution.set_default_validate_args(False)
     model: Any = None
 
     def learning_rate(_: float) -> float:
         spent = budget.spent(model.num_timesteps) if model is not None else 0.0
         return config.learning_rate + spent * (config.final_learning_rate - config.learning_rate)
 
-    model = MaskablePPO(
+    model = Learner(
         SharedPilePolicy,
-        env,
+        env or make_env(config),
         learning_rate=learning_rate,
         n_steps=config.n_steps,
         batch_size=config.batch_size,
@@ -116,16 +177,16 @@ def make_model(config: PPOConfig, budget: Budget) -> Any:
         ent_coef=config.entropy,
         vf_coef=config.value_weight,
         max_grad_norm=config.max_grad_norm,
-        policy_kwargs={"shape": Shape.of(table), "network": config.network},
+        policy_kwargs={"shape": shape_of(config), "network": config.network},
         seed=config.seed,
         device="cpu",
     )
-    env.seed(training_seed(config.seed * DEALS_A_SEED))
+    model.critic_first = config.critic_first
     return model
 
 
 def _check_same(config: PPOConfig, before: dict[str, Any], path: Path) -> None:
-    now = config.model_dump()
+    now = config.model_dump(mode="json")
     for key in FIXED:
         if now[key] != before.get(key):
             raise ValueError(

@@ -18,7 +18,7 @@ from safetensors.numpy import save
 from agents.weight_files import write_atomic
 from thegame_env.observation import VERSION as OBSERVATION_VERSION
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever the names in the file change."""
 
 Arrays = dict[str, Any]
@@ -29,7 +29,7 @@ def take_play(model: Any) -> Arrays:
     _, keys, at, has_gauss, gauss = np.random.get_state()  # noqa: NPY002 (SB3 draws from it)
     games = model.env.save()
     return {
-        **{f"games.{name}": value for name, value in games.items() if name != "table"},
+        **{f"games.{name}": value for name, value in games.items()},
         "random.torch": torch.get_rng_state().numpy(),
         "random.keys": np.asarray(keys),
         "random.rest": np.array([at, has_gauss, gauss], np.float64),
@@ -39,8 +39,7 @@ def take_play(model: Any) -> Arrays:
 
 def put_play(model: Any, arrays: Arrays) -> None:
     """Restore what `take_play` took."""
-    games = _part(arrays, "games.")
-    model._last_obs = model.env.restore({"table": model.env.table, **games})
+    model._last_obs = model.env.restore(_part(arrays, "games."))
     model._last_episode_starts = model.env.episode_starts
     model.num_timesteps = int(arrays["steps"][0])
     torch.set_rng_state(torch.from_numpy(arrays["random.torch"]))

@@ -23,6 +23,10 @@ class Budget:
         self.minutes, self.steps = minutes, steps
         self._before, self._began = seconds, time.monotonic()
 
+    def begin(self) -> None:
+        """Count from now on."""
+        self._began = time.monotonic()
+
     @property
     def seconds(self) -> float:
         """Seconds spent so far."""

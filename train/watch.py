@@ -12,7 +12,7 @@ import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 
 from train.config import PPOConfig
-from train.development import Score, judge
+from train.development import Score, judge, mean_of, table_name
 from train.display import Display
 from train.export import export
 from train.snapshot import Arrays, take_learning, take_play, write_checkpoint
@@ -38,6 +38,7 @@ class Watch(BaseCallback):  # type: ignore[misc]
         stop: Whether somebody asked it to stop.
         display: Where progress is shown.
         best: The best evaluation so far.
+        clone: How far the imitation before PPO is, and what it reached; empty without one.
     """
 
     def __init__(
@@ -48,10 +49,12 @@ class Watch(BaseCallback):  # type: ignore[misc]
         stop: StopRequest,
         display: Display,
         best: Score | None = None,
+        clone: dict[str, Any] | None = None,
     ) -> None:
         super().__init__()
         self.config, self.out, self.budget = config, out, budget
         self.stop, self.display, self.best = stop, display, best
+        self.clone = dict(clone or {})
         self.latest: Score | None = None
         self._play: Arrays = {}
         self._playing = False
@@ -107,6 +110,11 @@ class Watch(BaseCallback):  # type: ignore[misc]
         return float((self.model.num_timesteps - self._begun_steps) / max(seconds, 1e-9))
 
     @property
+    def in_clone(self) -> bool:
+        """Whether the imitation has begun and is not over."""
+        return not self.clone.get("over", True)
+
+    @property
     def steps_learnt(self) -> int:
         """Actions that the policy has learnt from: all but those since the last update."""
         return int(self._play["steps"][0]) if self._playing else self.model.num_timesteps
@@ -119,29 +127,48 @@ class Watch(BaseCallback):  # type: ignore[misc]
 
     def evaluate(self) -> Score:
         """Judge the policy as it is; the best one so far is exported."""
-        config, net = self.config, self.model.policy.actor
-        score = judge(net, config.table.table, config.evaluation.games)
+        score = self._judge()
         self.latest, self._judged = score, self.budget.seconds
         self.logger.record("development/win_rate", score.win_rate)
         self.logger.record("development/cards_left", score.cards_left)
-        steps, seconds = self.steps_learnt, self.budget.seconds
         self.display.line(
-            f"{seconds / 60:.1f} min, {steps:,} steps: {100 * score.win_rate:.1f} % of "
+            f"{self._place()}: {100 * score.win_rate:.1f} % of "
             f"{score.games:,} development deals won, {score.cards_left:.1f} cards left"
         )
         if score.better_than(self.best):
             self.best = score
-            export(self.out / POLICY, net, config, score, steps, seconds)
+            net, steps, seconds = self.model.policy.actor, self.steps_learnt, self.budget.seconds
+            export(self.out / POLICY, net, self.config, score, steps, seconds, self.clone)
         return score
+
+    def _judge(self) -> Score:
+        """The score over all tables, each of which is logged where there are several."""
+        config, net = self.config, self.model.policy.actor
+        tables, kind = config.all_tables, config.network.observation
+        games = max(config.evaluation.games // len(tables), 1)
+        scores = [judge(net, table, games, kind) for table in tables]
+        for table, score in zip(tables, scores, strict=True):
+            if len(tables) > 1:
+                self.logger.record(f"development/win_rate/{table_name(table)}", score.win_rate)
+                self.logger.record(f"development/cards_left/{table_name(table)}", score.cards_left)
+        return mean_of(scores)
+
+    def _place(self) -> str:
+        """How far the run is, in words."""
+        if self.clone and not self.steps_learnt:
+            positions = self.clone["positions"]
+            return f"clone, {self.clone['seconds'] / 60:.1f} min, {positions:,} positions"
+        return f"{self.budget.seconds / 60:.1f} min, {self.steps_learnt:,} steps"
 
     def save(self) -> None:
         """Write the checkpoint of the last moment between two updates."""
         play = self._play if self._playing else take_play(self.model)
         best = dataclasses.asdict(self.best) if self.best else None
         facts = {
-            "config": self.config.model_dump(),
-            "seconds": self.budget.seconds,
+            "config": self.config.model_dump(mode="json"),
+            "seconds": 0.0 if self.in_clone else self.budget.seconds,
             "best": best,
+            "clone": self.clone,
         }
         arrays = {**play, **take_learning(self.model)}
         write_checkpoint(self.out / CHECKPOINT, arrays, facts)

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import torch
 
-from agents.policy_net import PolicyModel
+from agents.policy_net import PlainModel, PolicyModel, model_of
 from agents.ppo import make
 from agents.registry import make_agent
 from agents.weight_files import save_weights, table_metadata
 from thegame_env.engine import Engine, mask_into, random_steps
 from thegame_env.notation import parse_position
-from thegame_env.observation import ENCODE_RELATIVE, VERSION, encode_batch, observation_spec
+from thegame_env.observation import ENCODERS, VERSION, encode_batch, observation_spec
 from thegame_env.rules import PRESETS, Rules, Table
-from train.policy_network import PolicyNet, Shape
+from train.policy_network import PlainNet, PolicyNet, Shape
 
 TABLES = [
     Table(),
@@ -25,7 +25,7 @@ TABLES = [
 
 def net_of(table: Table) -> PolicyNet:
     torch.manual_seed(3)
-    net = PolicyNet(Shape.of(table), 16, 24, 20)
+    net = PolicyNet(Shape.of(table), 16, 24, 18, 20)
     for layer in (net.gaps, net.end):
         torch.nn.init.normal_(layer.weight)
     return net
@@ -48,11 +48,24 @@ def positions(table: Table, count: int) -> Engine:
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: f"{table.rules.name}-{table.players}")
 def test_numpy_equals_torch(table):
-    net, engine = net_of(table), positions(table, 400)
+    check_equal(table, net_of(table), "relative")
+
+
+@pytest.mark.parametrize("observation", ["relative", "table"])
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: f"{table.rules.name}-{table.players}")
+def test_the_plain_network_equals_torch(table, observation):
+    torch.manual_seed(4)
+    size = observation_spec(observation, table).size
+    check_equal(table, PlainNet(size, (24, 16), table.rules.n_actions, small=False), observation)
+
+
+def check_equal(table, net, observation):
+    """The logits of 400 positions are those of torch, and minus infinity where illegal."""
+    engine = positions(table, 400)
     rows = engine.views()
-    found = PolicyModel(table, arrays_of(net)).logits(rows, engine.p)
-    obs = np.zeros((400, observation_spec("relative", table).size), np.float32)
-    encode_batch(ENCODE_RELATIVE, rows, engine.p, obs)
+    found = model_of(table, arrays_of(net), observation).logits(rows, engine.p)
+    obs = np.zeros((400, observation_spec(observation, table).size), np.float32)
+    encode_batch(ENCODERS[observation], rows, engine.p, obs)
     masks = np.zeros((400, table.rules.n_actions), np.int8)
     for row, mask in zip(rows, masks, strict=True):
         mask_into(row, engine.p, mask)
@@ -120,6 +133,30 @@ def test_layers_of_another_shape_are_refused():
     del weights["end.bias"]
     with pytest.raises(ValueError, match=r"lack end\.bias"):
         PolicyModel(Table(players=5), weights)
+
+
+def test_plain_layers_of_another_shape_are_refused():
+    table = Table(players=5)
+    net = PlainNet(observation_spec("table", table).size, (8,), 393, small=True)
+    weights = arrays_of(net)
+    with pytest.raises(ValueError, match="layer0 has shape"):
+        PlainModel(table, weights, "relative")
+    weights["layer1.offset"] = weights.pop("layer1.bias")
+    with pytest.raises(ValueError, match=r"lack layer1\.bias"):
+        PlainModel(table, weights, "table")
+
+
+def test_weights_of_several_tables_play_each_of_them(tmp_path):
+    tables = [Table(players=5), Table(PRESETS["profi"], 2, talk="open")]
+    told = [table_metadata(table) for table in tables]
+    metadata = {"kind": "ppo", "version": VERSION, "table": told[0], "tables": told}
+    save_weights(tmp_path / "many", arrays_of(net_of(tables[0])), metadata)
+    for table in tables:
+        engine = positions(table, 50)
+        agent = make(table, str(tmp_path / "many"))
+        engine.step(agent.act_rows(engine.views(), engine.p, np.zeros(50, np.uint64)))
+    with pytest.raises(ValueError, match=r"5 players, memory on, talk none; .*profi.* not for"):
+        make(Table(players=4), str(tmp_path / "many"))
 
 
 def test_missing_weights_are_named():

@@ -133,6 +133,35 @@ def test_sb3_vecenv_speed():
     check_speed(sb3_vecenv_speed("relative", TINY, games=8), "steps")
 
 
+@SB3
+def test_train_speed():
+    """Whole rollouts with their updates are counted, in both environments."""
+    from benchmarks.train_speed import SETTINGS, train_speed
+    from train.config import parse_config
+
+    small = {"games": 4, "n_steps": 4, "batch_size": 16, "network": {"pile": 4, "context": 4}}
+    pair = train_speed(TINY, parse_config({**SETTINGS, **small}, "test"))
+    for speed in (pair.ours, pair.other):
+        assert speed.unit == "steps"
+        assert 0 < speed.per_s < math.inf
+        assert speed.rounds >= 1
+        assert 0 < speed.cpu_share <= 1
+    assert "DummyVecEnv of 4 games" in pair.other.name
+
+
+@SB3
+def test_training_settings_are_those_of_the_configuration():
+    from pathlib import Path
+
+    from benchmarks.train_speed import SETTINGS
+    from train.config import load_config, parse_config
+
+    path = Path(__file__).parents[2] / "configs" / "ppo_5p.yaml"
+    ours, theirs = parse_config(SETTINGS, "bench"), load_config(path)
+    for key in ("network", "games", "n_steps", "batch_size", "epochs", "clip_range", "entropy"):
+        assert getattr(ours, key) == getattr(theirs, key), key
+
+
 # --- the start -----------------------------------------------------------------------------------
 
 
@@ -241,6 +270,27 @@ def test_tables(monkeypatch, capsys):
         for module in rival.missing:
             assert module in out
     assert "Machine: " in out
+
+
+@SB3
+def test_the_training_bench_prints_one_document(monkeypatch, capsys):
+    from benchmarks import train_speed
+
+    speeds = Speed("a", "steps", 2.0, 1, 0.1), Speed("b", "steps", 12.0, 1, 0.1)
+    monkeypatch.setattr(train_speed, "train_speed", lambda seconds: Comparison(*speeds))
+    assert run(["bench", "--train", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["training"]["ratio"] == 6.0
+    assert document["training"]["ours"]["per_s"] == 12.0
+    assert run(["bench", "--train", "--quick"]) == 0
+    out, err = capsys.readouterr()
+    assert "b: 12 steps a second" in out
+    assert "the machine is busy" in err
+
+
+def test_training_is_measured_alone(capsys):
+    assert run(["bench", "--train", "--compare"]) == 2
+    assert "either --train or --compare" in capsys.readouterr().err
 
 
 def test_an_unknown_option_is_refused(capsys):

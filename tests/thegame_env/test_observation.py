@@ -54,6 +54,18 @@ def naive_table(view):
     return values
 
 
+def passes(view, card):
+    """How many piles can take the card no more, but for a trick."""
+    up1, up2, down1, down2 = view.tops
+    return (card <= up1) + (card <= up2) + (card >= down1) + (card >= down2)
+
+
+def gap(view, card, pile):
+    """The gap at which the pile takes the card, the trick's below 0; endless where it cannot."""
+    ahead = (card - view.tops[pile]) * (1 if pile < 2 else -1)
+    return ahead if ahead > 0 or ahead == -view.rules.trick else float("inf")
+
+
 def naive_pile(view, pile):
     """One pile's block of the `relative` observation: slice name -> values."""
     rules, sign, top = view.rules, 1 if pile < 2 else -1, view.tops[pile]
@@ -63,9 +75,17 @@ def naive_pile(view, pile):
     trick = top - sign * rules.trick
     beyond = [card for card in rules.deck if (card - top) * sign > 0]
     levels = [said.levels[pile] for said in view.talk]
+    known = view.hand | unseen
     return {
         "hand": [float(card in view.hand) for card in ahead],
         "unseen": [float(card in unseen) for card in ahead],
+        "fresh": [float(card in rules.deck and passes(view, card) <= 1) for card in ahead],
+        "nearest": [
+            float(card in view.hand and all(gap(view, card, k) >= i + 1 for k in range(4)))
+            for i, card in enumerate(ahead)
+        ],
+        "pairs": [float({card, card - sign * rules.trick} <= view.hand) for card in ahead],
+        "live_pairs": [float({card, card - sign * rules.trick} <= known) for card in ahead],
         "hand_behind": [float(card in view.hand) for card in behind],
         "unseen_behind": [float(card in unseen) for card in behind],
         "trick_hand": [float(trick in view.hand)],
@@ -198,13 +218,16 @@ def test_hidden_cards_change_no_observation_and_no_mask(kind, position, seed):
 
 def test_a_forgetful_seat_sees_unknown_marked_as_such():
     table = Table(PRESETS["official"], 2, memory=False)
-    view = View(table, (50, 1, 100, 60), frozenset({51, 40}), 80, (7,))
+    view = View(table, (50, 1, 70, 60), frozenset({51, 61, 40}), 80, (7,))
     spec = observation_spec("relative", table)
     got = observe(view, "relative")
     assert not got[spec["unseen"]].any()
     assert not got[spec["up1.unseen"]].any()
     assert got[spec["memory_known"]] == 0.0
     assert got[spec["up1.hand"]][0] == got[spec["up1.trick_hand"]] == 1.0
+    for name in ("up1.pairs", "up1.live_pairs"):
+        assert np.flatnonzero(got[spec[name]]).tolist() == [61 - 51]
+    assert got[spec["up1.fresh"]].tolist() == [1.0] * (70 - 51) + [0.0] * 21
     assert "unseen" not in [part.name for part in observation_spec("table", table).slices]
 
 

@@ -2,10 +2,11 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from train.config import PPOConfig, load_config, parse_config
+from train.config import PPOConfig, Section, load_config, parse_config
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 
@@ -16,9 +17,20 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ["demo", "ppo_5p", "smoke"])
-def test_the_shipped_configurations_are_valid(name):
-    assert isinstance(load_config(CONFIGS / f"{name}.yaml"), PPOConfig)
+PPO = [
+    path
+    for path in [*CONFIGS.glob("*.yaml"), *CONFIGS.glob("ablations/*.yaml")]
+    if path.read_text().count("kind: ppo")
+]
+
+
+@pytest.mark.parametrize("path", PPO, ids=lambda path: path.stem)
+def test_the_shipped_configurations_are_valid(path):
+    assert isinstance(load_config(path), PPOConfig)
+
+
+def test_every_ppo_configuration_was_found():
+    assert {"demo", "smoke", "ppo_5p"} <= {path.stem for path in PPO}
 
 
 def test_every_field_is_explained():
@@ -26,9 +38,10 @@ def test_every_field_is_explained():
     for section in sections:
         for name, field in section.model_fields.items():
             assert field.description, name
-            if isinstance(field.annotation, type) and hasattr(field.annotation, "model_fields"):
-                sections.append(field.annotation)
-    assert len(sections) == 4
+            for part in (field.annotation, *get_args(field.annotation)):
+                if isinstance(part, type) and issubclass(part, Section) and part not in sections:
+                    sections.append(part)
+    assert len(sections) == 6
 
 
 def test_numbers_are_converted_by_declared_type(tmp_path):
@@ -60,6 +73,26 @@ def test_changes_and_seed_replace_values(tmp_path):
         ("kind: ppo\nsteps: 1\ntable: {players: 9}", 'table: "official" is played by 1-5'),
         ("kind: ppo\nsteps: 1\ntable: 5", "table: "),
         ("kind: ppo\nsteps: 1\nbatch_size: 1000", "batch_size 1000 does not divide"),
+        ("kind: ppo\nsteps: 1\nclone: {teachr: x}", 'clone: unknown key "teachr", did you mean'),
+        ("kind: ppo\nsteps: 1\ntables: [{playrs: 1}]", 'unknown key "playrs", did you mean'),
+        ("kind: ppo\nsteps: 1\nlate_starts: {share: 2}", "late_starts.share: "),
+        ("kind: ppo\nsteps: 1\nnetwork: {observation: table}", "kind piles reads"),
+        ("kind: ppo\nsteps: 1\nnetwork: {widths: [0]}", "widths must be whole numbers"),
+        (
+            "kind: ppo\nsteps: 1\n"
+            "tables: {players: 1, rules: ['custom/cards:20/hand_sizes:3', official]}",
+            "equally many cards",
+        ),
+        (
+            "kind: ppo\nsteps: 1\ngames: 1\nn_steps: 64\nbatch_size: 64\n"
+            "tables: [{players: 1}, {players: 2}]",
+            "too few for 2 tables",
+        ),
+        (
+            "kind: ppo\nsteps: 1\nnetwork: {kind: mlp, observation: table}\n"
+            "tables: [{players: 1}, {players: 2}]",
+            "need the observation relative",
+        ),
         ("- 1", "must hold keys and values"),
         ("a: [", "is not YAML"),
     ],

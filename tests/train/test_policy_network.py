@@ -1,6 +1,9 @@
 """The PPO networks: shapes, the gap mapping by hand, legal draws only."""
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 import torch
 
 from agents.policy_net import gap_table
@@ -8,15 +11,15 @@ from thegame_env.notation import parse_position
 from thegame_env.observation import observe
 from thegame_env.rules import PRESETS, Rules, Table
 from train.config import NetworkSection
-from train.policy import ILLEGAL, draw
+from train.policy import ILLEGAL, draw, networks
 from train.policy_network import PolicyNet, Shape, ValueNet
 
-SMALL = NetworkSection(pile=4, context=6, head=5, value=3)
+SMALL = NetworkSection(pile=4, context=6, deep=7, head=5, value=3)
 
 
 def small_net(table: Table) -> PolicyNet:
     torch.manual_seed(0)
-    return PolicyNet(Shape.of(table), SMALL.pile, SMALL.context, SMALL.head)
+    return PolicyNet(Shape.of(table), SMALL.pile, SMALL.context, SMALL.deep, SMALL.head)
 
 
 def test_gap_table_by_hand():
@@ -72,10 +75,35 @@ def test_piles_of_a_kind_share_their_scores():
 def test_shapes_at_every_table():
     for rules in PRESETS.values():
         shape = Shape.of(Table(rules, 2))
-        value = ValueNet(shape, SMALL.pile, SMALL.context, SMALL.value)
+        value = ValueNet(shape, SMALL.pile, SMALL.context, SMALL.deep, SMALL.value)
         obs = torch.zeros(7, 4 * shape.pile + shape.shared)
         assert small_net(Table(rules, 2))(obs).shape == (7, 393)
         assert value(obs).shape == (7, 1)
+
+
+@pytest.mark.parametrize("kind", ["piles", "mlp"])
+def test_only_the_critic_sees_what_is_hidden(kind):
+    shape = replace(Shape.of(Table(Rules(), 3)), hidden=10)
+    torch.manual_seed(0)
+    network = NetworkSection(kind=kind, widths=(12,), pile=4, context=6, deep=7, head=5, value=3)
+    actor, critic = networks(shape, network, 393)
+    obs = torch.rand(5, shape.seen + 10)
+    other = obs.clone()
+    other[:, shape.seen :] = 0.0
+    assert torch.equal(actor(obs), actor(other))
+    assert not torch.equal(critic(obs), critic(other))
+
+
+@pytest.mark.parametrize("kind", ["piles", "mlp"])
+def test_sharpening_multiplies_the_logits(kind):
+    network = NetworkSection(kind=kind, widths=(12,), pile=4, context=6, deep=7, head=5, value=3)
+    actor, _ = networks(Shape.of(Table(Rules(), 3)), network, 393)
+    obs = torch.rand(5, actor.shape.seen if kind == "piles" else actor.inputs)
+    obs[:, Shape.of(Table(Rules(), 3)).room] = 0.5
+    with torch.no_grad():
+        before = actor(obs)
+        actor.sharpen(3.0)
+        assert torch.allclose(actor(obs), 3.0 * before, atol=1e-6)
 
 
 def test_draws_are_legal_and_follow_the_probabilities():

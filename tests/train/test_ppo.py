@@ -9,6 +9,7 @@ import torch
 from stable_baselines3.common.callbacks import BaseCallback
 
 from agents.registry import make_agent
+from thegame_env.notation import parse_position
 from train.config import parse_config
 from train.development import Score, judge
 from train.ppo import make_model, train
@@ -100,6 +101,23 @@ def test_what_a_run_leaves_behind(tmp_path):
     assert len(lines) == 1
     assert "256 steps" in lines[0]
     assert make_agent(f"ppo:{weights}", config().table.table).weights_hash
+
+
+@pytest.mark.parametrize("observation", ["table", "relative"])
+def test_a_plain_network_is_trained_and_plays_by_its_path(tmp_path, observation):
+    network = {"kind": "mlp", "observation": observation, "widths": [8]}
+    weights = train(config(network=network), tmp_path, report=quiet)
+    agent = make_agent(f"ppo:{weights}", config().table.table)
+    view = parse_position(f"up=1,1 down=10,10 hand=3,5 others= deck=6 rules={TINY}")
+    assert view.rules.decode(agent.act(view)) in view.plays_now
+
+
+def test_the_critic_may_see_more_and_games_may_begin_late(tmp_path):
+    late = {"share": 0.5, "cards_left": 40, "player": "greedy"}
+    run = config(table={"players": 3}, hidden_critic=True, late_starts=late)
+    weights = train(run, tmp_path, report=quiet)
+    assert make_agent(f"ppo:{weights}", run.table.table).weights_hash
+    train(config(**{**run.model_dump(mode="json"), "steps": 512}), tmp_path, True, quiet)
 
 
 def test_logs_hold_what_is_promised(tmp_path):

@@ -1,0 +1,203 @@
+"""Imitation: the labels by hand, it learns, it resumes, bad teachers are refused."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from agents.candidates import Planner
+from agents.weight_files import SHIPPED, read_metadata
+from thegame_env.engine import Engine
+from thegame_env.rules import Table
+from train.clone import ACTIONS, NEVER, Clone, Teacher, first_actions
+from train.config import parse_config
+from train.ppo import make_model, train
+from train.snapshot import read_checkpoint
+from train.stopping import Budget
+from train.watch import CHECKPOINT, POLICY
+
+
+def config(**changes):
+    values = {
+        "kind": "ppo",
+        "steps": 256,
+        "table": {"players": 5},
+        "clone": {"minutes": 0.01, "batch_size": 64, "segment": 4, "buffer": 1000},
+        "network": {"pile": 8, "context": 16, "deep": 16, "head": 16, "value": 8},
+        "games": 16,
+        "n_steps": 8,
+        "batch_size": 64,
+        "epochs": 1,
+        "evaluation": {"games": 10},
+        "threads": 1,
+    }
+    return parse_config({**values, **changes}, "test")
+
+
+def quiet(_):
+    pass
+
+
+def clone_of(run):
+    model = make_model(run, Budget(None, 1))
+    clone = Clone(run.clone, run.gamma, model)
+    clone.start(model.env.reset())
+    return clone
+
+
+def test_the_best_plan_behind_each_first_action_by_hand():
+    starts = np.array([0, 4, 5])
+    plans = np.array([[7, 1], [3, 7], [7, 3], [392, 0], [5, 392]])
+    utility = np.array([0.2, 0.9, 0.6, 0.1, 0.3], np.float32)
+    actions, worth = np.empty((2, ACTIONS), np.int64), np.empty((2, ACTIONS), np.float32)
+    first_actions(starts, plans, utility, actions, worth)
+    assert actions[0, :3].tolist() == [7, 3, 392]
+    assert worth[0, :3] == pytest.approx([0.6, 0.9, 0.1])
+    assert (actions[1, 0], worth[1, 0]) == (5, pytest.approx(0.3))
+    assert (worth[0, 3:] == NEVER).all()
+    assert (worth[1, 1:] == NEVER).all()
+
+
+def test_a_position_has_no_more_first_actions_than_there_is_room_for():
+    engine = Engine(Table(), 300)
+    engine.deal(np.arange(300))
+    plans = Planner(engine.p, most=400).candidates(engine.views())
+    for a, b in zip(plans.starts, plans.starts[1:], strict=False):
+        assert len(set(plans.actions[a:b, 0].tolist())) <= ACTIONS
+
+
+def test_the_teacher_recommends_what_the_agent_plays():
+    from agents.registry import make_agent
+
+    table = Table(players=5)
+    engine = Engine(table, 64)
+    engine.deal(np.arange(64))
+    teacher, agent = Teacher(table, "afterstate", 40), make_agent("afterstate", table)
+    for _ in range(5):
+        rows = engine.views()
+        actions, worth = teacher.label(rows)
+        best = actions[np.arange(64), worth.argmax(axis=1)]
+        played = agent.act_rows(rows, engine.p, np.zeros(64, np.uint64))
+        assert (best == played).mean() > 0.97  # equal worths may be told in another order
+        engine.step(played)
+
+
+def test_imitation_learns_and_the_critic_with_it():
+    clone = clone_of(config(clone={"minutes": 5, "batch_size": 256, "segment": 8}, games=64))
+    logs = [clone.round(lambda: True) for _ in range(25)]
+    assert logs[-1]["clone/loss"] < 0.8 * logs[0]["clone/loss"]
+    assert logs[-1]["clone/value_loss"] < 0.8 * logs[0]["clone/value_loss"]
+    assert logs[-1]["clone/agreement"] > logs[0]["clone/agreement"] + 0.1
+    assert clone.positions == 25 * 8 * 64
+
+
+def test_returns_are_discounted_sums_and_end_with_the_game():
+    clone = clone_of(config())
+    for parameter in clone.policy.critic.parameters():
+        torch.nn.init.zeros_(parameter)
+    torch.nn.init.constant_(clone.policy.critic.out.bias, 8.0)
+    clone.gamma = 0.5
+    rewards = np.array([[1.0, 1.0], [2.0, 2.0]], np.float32).repeat(8, axis=1)
+    ended = np.array([[False, False], [False, True]]).repeat(8, axis=1)
+    returns = clone._returns(rewards, ended)
+    assert returns[:, 0].tolist() == [1 + 0.5 * (2 + 0.5 * 8), 2 + 0.5 * 8]
+    assert returns[:, 15].tolist() == [1 + 0.5 * 2, 2]
+
+
+def test_the_student_plays_in_more_and_more_games():
+    clone = clone_of(config(clone={"minutes": 10, "student_share": 0.6}))
+    clone._before = 0.0
+    assert clone.student_share == pytest.approx(0.0, abs=0.05)
+    clone._before = 150.0
+    assert clone.student_share == pytest.approx(0.3, abs=0.05)
+    clone._before = 400.0
+    assert clone.student_share == 0.6
+
+
+def test_a_run_clones_then_learns_and_tells_so(tmp_path):
+    lines = []
+    weights = train(config(critic_first=1), tmp_path, report=lines.append)
+    told = json.loads(weights.with_suffix(".json").read_text())["clone"]
+    assert told["teachers"]["afterstate_5p"]
+    assert told["positions"] > 0
+    assert lines[0].startswith("clone, 0.0 min, ")
+    assert "256 steps" in lines[-1]
+    _, facts = read_checkpoint(tmp_path / CHECKPOINT)
+    assert facts["clone"]["over"]
+    assert facts["clone"]["development"]["games"] == 10
+
+
+def test_only_the_critic_learns_at_first():
+    model = make_model(config(critic_first=1, clone=None), Budget(None, 512))
+    before = {name: value.clone() for name, value in model.policy.state_dict().items()}
+    model.learn(128)
+    after = model.policy.state_dict()
+    for name, value in before.items():
+        same = torch.equal(value, after[name])
+        assert same == (not name.startswith("critic.")), name
+    model.learn(128, reset_num_timesteps=False)
+    assert not torch.equal(before["actor.gaps.weight"], model.policy.actor.gaps.weight)
+
+
+def test_an_interrupted_imitation_goes_on_where_it_was(tmp_path, monkeypatch):
+    run = config(clone={"minutes": 0.05, "batch_size": 64, "segment": 4, "buffer": 1000})
+    round_ = Clone.round
+    calls = []
+
+    def stopping_round(clone, keep_on):
+        calls.append(None)
+        if len(calls) == 3:
+            signal_stop()
+        return round_(clone, keep_on)
+
+    def signal_stop():
+        import signal
+
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Clone, "round", stopping_round)
+    with pytest.raises(KeyboardInterrupt):
+        train(run, tmp_path, report=quiet)
+    monkeypatch.undo()
+    arrays, facts = read_checkpoint(tmp_path / CHECKPOINT)
+    assert not facts["clone"]["over"]
+    assert facts["clone"]["positions"] == 2 * 4 * 16
+    assert any(name.startswith("optimizer.") for name in arrays)
+    assert not (tmp_path / POLICY).exists()
+    train(run, tmp_path, resume=True, report=quiet)
+    _, after = read_checkpoint(tmp_path / CHECKPOINT)
+    assert after["clone"]["over"]
+    assert after["clone"]["positions"] > 2 * 4 * 16
+    assert after["clone"]["seconds"] >= facts["clone"]["seconds"]
+
+
+def test_a_run_resumed_in_ppo_does_not_clone_again(tmp_path, monkeypatch):
+    train(config(), tmp_path, report=quiet)
+    monkeypatch.setattr(Clone, "round", None)
+    train(config(steps=512), tmp_path, resume=True, report=quiet)
+    arrays, _ = read_checkpoint(tmp_path / CHECKPOINT)
+    assert arrays["steps"][0] == 512
+
+
+def test_several_tables_are_cloned_side_by_side(tmp_path):
+    weights = train(config(tables=[{"players": 5}, {"players": 3}]), tmp_path, report=quiet)
+    metadata = read_metadata(weights)
+    assert set(metadata["clone"]["teachers"]) == {"afterstate_5p", "afterstate_3p"}
+    assert [table["players"] for table in metadata["tables"]] == [5, 3]
+    assert metadata["development"]["games"] == 10
+
+
+@pytest.mark.parametrize(
+    ("table", "teacher", "sentence"),
+    [
+        ({"players": 5, "rules": "two-to-the-end"}, "afterstate", "clone.teacher: no afterstate"),
+        ({"players": 4}, "afterstate_5p", "clone.teacher: .*trained for another table"),
+        ({"players": 4}, "nowhere", "clone.teacher: no weights at nowhere"),
+        ({"players": 4}, str(SHIPPED / "sequence"), "clone.teacher: .*not 'afterstate' ones"),
+    ],
+)
+def test_a_bad_teacher_is_refused_before_anything_is_written(tmp_path, table, teacher, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        train(config(table=table, clone={"teacher": teacher}), tmp_path / "run", report=quiet)
+    assert not (tmp_path / "run").exists()

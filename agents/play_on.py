@@ -14,7 +14,7 @@ from agents.sequence import listen
 from agents.turn_score import FLOATS, weigh
 from agents.turn_search import PLAN_AT, WORK, search_turn
 from agents.unseen_deals import deal_unseen
-from thegame_env.compiled import inlined, kernel, row_of
+from thegame_env.compiled import hold, inlined, kernel, row_of
 from thegame_env.layout import (
     GAME_ROW,
     HANDS,
@@ -110,6 +110,7 @@ def play_plans_on(
                 laid = search_turn(row, p, asked, margin, ints, floats)
                 _take_turn(game, deck, p, laid, ints)
             left[m, d] = game[LEFT]
+    hold((scratch, rows, work, tables, wishes))
 
 
 @kernel

@@ -27,7 +27,7 @@ from agents.turn_score import FLOATS, N_TERMS, PHASES, weigh
 from agents.turn_search import MARGIN, PLAN_AT, WORK, search_turn
 from agents.weight_files import SHIPPED
 from thegame_env.cards import all_hi, all_lo, bit_hi, bit_lo
-from thegame_env.compiled import inlined, kernel, row_of
+from thegame_env.compiled import hold, inlined, kernel, row_of
 from thegame_env.deal import shuffle_into
 from thegame_env.layout import (
     DECK_AT,
@@ -147,6 +147,7 @@ def sequence_games(parameters, seeds, indices, left, weights, margin):
             if game[STATUS] == PLAYING and game[TURNS] == turn:
                 act(game, deck, p, N_PILES * p[P_CARDS])
         left[i] = game[LEFT]
+    hold((games, decks, rows, work, tables, silence))
 
 
 # --- weights -------------------------------------------------------------------------------------

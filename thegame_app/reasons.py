@@ -79,7 +79,8 @@ def _lengths(view: View, plays: Plays, gaps: list[int], lang: Language) -> list[
     steps = [gap for gap in gaps if gap > 0]
     if steps and max(steps) <= SMALL:
         return [lang("small steps") if len(steps) > 1 else lang("a small step")]
-    if len(plays) > view.owed and steps and steps[-1] <= SMALL:
+    beyond = gaps[view.owed :]
+    if 0 < max(beyond, default=0) <= SMALL:
         return [lang("goes on while gaps are small")]
     if len(plays) == view.owed and max(steps, default=0) > SMALL:
         return [lang("must play: minimum of {owed}", owed=view.owed + view.plays)]

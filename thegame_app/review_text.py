@@ -128,6 +128,8 @@ def balance(result: Review, lang: Language) -> list[str]:
     )
     lines = [end, balance, lang("Grades: {counts}.", counts=counts)]
     if result.record.table.players > 1:
+        if result.seat is not None:
+            lines.append(lang("The turns of the other players count as luck here."))
         lines.append(
             lang("Partners are taken to play casually, the nearest card first.")
             if result.partners == "casual"

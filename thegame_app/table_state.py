@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from thegame_app.language import Refusal
+from thegame_app.language import N_, Refusal
 from thegame_app.table_entries import (
     ConfirmResult,
     EndTurn,
@@ -21,6 +21,20 @@ from thegame_app.table_entries import (
 )
 from thegame_env.rules import N_PILES, Outcome, Termination
 from thegame_env.view import legal_on
+
+_MISFITS = {
+    (True, True): N_(
+        "Card {card} does not fit on {pile}, which shows {top}: it must be higher, or exactly "
+        "{back}."
+    ),
+    (True, False): N_("Card {card} does not fit on {pile}, which shows {top}: it must be higher."),
+    (False, True): N_(
+        "Card {card} does not fit on {pile}, which shows {top}: it must be lower, or exactly "
+        "{back}."
+    ),
+    (False, False): N_("Card {card} does not fit on {pile}, which shows {top}: it must be lower."),
+}
+"""Sentences by whether the pile ascends, and whether the card of the trick exists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,25 +215,15 @@ class TableState:
             raise self._misfit(card, pile)
 
     def _misfit(self, card: int, pile: int) -> Refusal:
-        top, trick = self.piles[pile].top, self.setup.rules.trick
-        values = {"card": card, "pile": pile, "top": top}
+        """Why a card does not fit; the trick is named only where its card exists."""
+        rules, top = self.setup.rules, self.piles[pile].top
         if top is None:
             return Refusal(
                 "Card {card} fits no card that can lie on top of {pile}.", card=card, pile=pile
             )
-        if pile < 2:
-            return Refusal(
-                "Card {card} does not fit on {pile}, which shows {top}: it must be higher, or "
-                "exactly {back}.",
-                back=top - trick,
-                **values,
-            )
-        return Refusal(
-            "Card {card} does not fit on {pile}, which shows {top}: it must be lower, or "
-            "exactly {back}.",
-            back=top + trick,
-            **values,
-        )
+        back = top + (-rules.trick if pile < 2 else rules.trick)
+        message = _MISFITS[pile < 2, rules.low < back < rules.high]
+        return Refusal(message, card=card, pile=pile, top=top, back=back)
 
     def _laid(self, entry: Lay) -> TableState:
         self._check_turn(entry.seat)

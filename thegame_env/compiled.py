@@ -159,7 +159,9 @@ def row_of(typingctx: Any, rows: Any, index: Any) -> Any:
 
     It has no length and keeps nothing alive, so it must stay within the kernel that holds the
     array; in return, passing it on costs one word and no reference count, which makes small kernels
-    several times as fast. Of a vector it points to element `index`.
+    several times as fast. Of a vector it points to element `index`. An array that the kernel makes
+    itself dies behind its last use, and another thread may then get its memory: `hold` it where its
+    rows are done with.
     """
     if rows.layout != "C":
         raise TypingError("row_of needs a C-contiguous array")
@@ -172,6 +174,16 @@ def row_of(typingctx: Any, rows: Any, index: Any) -> Any:
         return builder.gep(array.data, [builder.mul(args[1], columns)])
 
     return CPointer(rows.dtype)(rows, types.int64), codegen
+
+
+@intrinsic
+def hold(typingctx: Any, array: Any) -> Any:
+    """Keep an array alive up to here: a last use that does nothing."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.get_dummy_value()
+
+    return types.void(array), codegen
 
 
 def _spreader(lanes: int) -> Any:

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from thegame_env.compiled import inlined, kernel, row_of
+from thegame_env.compiled import hold, inlined, kernel, row_of
 from thegame_env.layout import (
     ILLEGAL,
     LEFT,
@@ -77,6 +77,7 @@ def observe_slots(games, p, kind, obs, masks):
     for b in range(games.shape[0]):
         game = row_of(games, b)
         observe_slot(game, table, kind, row_of(row, 0), row_of(obs, b), row_of(masks, b))
+    hold(row)
 
 
 @kernel
@@ -85,6 +86,7 @@ def observe_seat(games, p, seat, kind, obs):
     row = np.zeros(VIEW_ROW, np.int64)
     view_into(row_of(games, 0), row_of(p, 0), seat, row_of(row, 0))
     encode(kind, row_of(row, 0), row_of(p, 0), row_of(obs, 0))
+    hold(row)
 
 
 @kernel
@@ -132,6 +134,7 @@ def step_slots(
             encode(kind, row, table, row_of(final, b))
             deal_next(game, deck, table)
         observe_slot(game, table, kind, row, row_of(obs, b), row_of(masks, b))
+    hold(scratch)
 
 
 @kernel
@@ -149,3 +152,4 @@ def step_single(games, decks, p, action, reward_kind, kind, obs, mask, out):
     out[1], out[2], out[3] = game[STATUS], game[LEFT], game[SEAT]
     row = np.zeros(VIEW_ROW, np.int64)
     observe_slot(game, table, kind, row_of(row, 0), row_of(obs, 0), row_of(mask, 0))
+    hold(row)

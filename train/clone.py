@@ -209,7 +209,12 @@ class Clone:
         return min(2.0 * self.progress, 1.0) * self.config.student_share
 
     def start(self, obs: Floats) -> None:
-        """Begin with the observations of the environment as it stands; the clock runs from here."""
+        """Begin with the observations of the environment as it stands.
+
+        The clock runs from here, after the first labels, for which kernels may be compiled.
+        """
+        for part, teacher in zip(self.env.parts, self.teachers, strict=True):
+            teacher.label(part.vector.engine.views())
         self.obs, self._began = obs, time.process_time()
 
     def facts(self) -> dict[str, Any]:

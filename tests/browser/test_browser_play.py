@@ -98,7 +98,7 @@ def test_a_game_with_agents(site, tab):
 def test_agents_step_by_step(site, tab):
     address = site.add(new(2, seats=["greedy", PERSON], seed=5))
     page = tab(address)
-    page.locator("summary").click()
+    page.locator(".settings summary").click()
     page.select_option("[name=pace]", "0")
     page.get_by_role("button", name="Apply").click()
     page.wait_for_selector("#step")
@@ -239,7 +239,7 @@ def test_nothing_serious_stands_in_the_way(tab, pages, size, scheme):
     page.wait_for_selector(".plan.best")
     check_accessible(page)
     check_width(page)
-    page.locator("summary").click()
+    page.locator(".settings summary").click()
     check_accessible(page)
     check_width(page)
 
@@ -253,7 +253,7 @@ def test_three_languages_on_a_phone(site, tab, pages, code, title):
         page.goto(address)
         check_width(page)
     page.goto("/new")
-    page.locator("summary").click()
+    page.locator(".settings summary").click()
     page.select_option("[name=lang]", "de")
     page.locator(".settings button").click()
     page.wait_for_selector("html[lang=de]")
@@ -271,7 +271,7 @@ def test_light_and_dark_by_choice(tab):
     page = tab("/new")
     colour = "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(colour)
-    page.locator("summary").click()
+    page.locator(".settings summary").click()
     page.select_option("[name=theme]", "dark")
     page.get_by_role("button", name="Apply").click()
     page.wait_for_selector("html[data-theme=dark]")

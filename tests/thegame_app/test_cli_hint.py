@@ -305,6 +305,21 @@ def test_reasons_are_facts_of_the_position(plays, reason):
     assert reason_for(parse_position(MIDDLE), plays, ENGLISH).startswith(reason)
 
 
+@pytest.mark.parametrize(
+    ("position", "plays", "goes_on"),
+    [
+        ("up=2,5 down=99,98", ((23, 0), (60, 2), (41, 1), (42, 1)), False),
+        ("up=2,5 down=99,98", ((40, 0), (60, 2), (41, 0), (42, 0)), True),
+        ("up=2,5 down=99,98 played=2", ((40, 1), (42, 1)), False),
+    ],
+)
+def test_going_on_while_gaps_are_small_is_said_of_every_play_beyond_the_minimum(
+    position, plays, goes_on
+):
+    view = parse_position(f"{position} hand=23,40,41,42,60 others=7 deck=20")
+    assert ("goes on" in reason_for(view, plays, ENGLISH)) is goes_on
+
+
 def test_a_kept_pair_is_named():
     view = parse_position("up=23,20 down=77,60 hand=44,54,25,24 others=6,6 deck=20")
     assert (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -109,3 +110,16 @@ def test_without_a_value_for_the_table_games_are_played_out(monkeypatch: Any) ->
     answer = hint(opening(2), "instant", partners="expert")
     assert "A learned value" not in answer.note
     assert "(sequence)" in answer.note
+
+
+@pytest.mark.parametrize("settings", [{}, {"talk": "open"}], ids=["silent", "talk"])
+def test_hints_at_the_same_time_do_not_disturb_each_other(settings: dict[str, Any]) -> None:
+    view = opening(3, **settings)
+    plans, _ = turn_plans(view, 8)
+
+    def judged(_: int) -> bytes:
+        return Playouts(view, "casual", 1).cards_left(plans, 0, 60).tobytes()
+
+    alone = judged(0)
+    with ThreadPoolExecutor(4) as threads:
+        assert set(threads.map(judged, range(40))) == {alone}

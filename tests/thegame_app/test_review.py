@@ -111,6 +111,12 @@ def test_one_seat_can_be_reviewed():
     assert {turn.seat for turn in result.turns} == {2}
 
 
+@pytest.mark.parametrize(("seat", "told"), [(1, True), (None, False)])
+def test_what_luck_holds_is_told_where_one_seat_is_reviewed(seat, told):
+    text = review_text(review(played(Table(players=2)), "instant", seat=seat), language("en"))
+    assert ("other players count as luck" in text) is told
+
+
 def test_a_turn_is_judged_from_its_own_view_only():
     table = Table(players=3)
     deck = deal(table.rules, 5, 0)

@@ -109,6 +109,20 @@ def test_the_gap_on_a_descending_pile_is_told_from_the_other_side():
     assert text == "Card 58 does not fit on down1, which shows 49: it must be lower, or exactly 59."
 
 
+@pytest.mark.parametrize(
+    ("pile", "top", "card", "end"),
+    [
+        (UP1, 5, 3, "shows 5: it must be higher."),
+        (UP1, 11, 3, "shows 11: it must be higher."),
+        (UP1, 12, 3, "shows 12: it must be higher, or exactly 2."),
+        (DOWN1, 95, 97, "shows 95: it must be lower."),
+        (DOWN1, 89, 97, "shows 89: it must be lower, or exactly 99."),
+    ],
+)
+def test_the_trick_is_named_only_where_its_card_exists(pile, top, card, end):
+    assert refused(game_of(Lay(0, pile, top)), Lay(0, pile, card)).endswith(end)
+
+
 @pytest.mark.parametrize(("pile", "top", "back"), [(UP1, 51, 41), (DOWN1, 49, 59)])
 def test_the_trick_is_exactly_ten(pile, top, back):
     game = game_of(Lay(0, pile, top))

@@ -59,6 +59,18 @@ def test_a_game_is_dealt_by_the_form(page, owner):
     assert (session.table.talk, session.table.starter) == ("open", "agreed")
 
 
+@pytest.mark.parametrize("address", ["/new", "/table"])
+def test_the_forms_say_how_the_rules_differ(owner, address):
+    text = owner.get(address).text
+    assert "cards in hand with 1-5 players: 8 7 6 6 6;" in text
+    assert "cards in hand with 1-5 players: – 6 6 5 5;" in text
+    assert text.count("whoever cannot go on passes") == 1
+    assert (
+        "wer nicht weiterkann, setzt aus"
+        in owner.get(address, headers={"accept-language": "de"}).text
+    )
+
+
 @pytest.mark.parametrize(("rules", "agent"), [("official", STRONGEST), ("small-hands", ANYWHERE)])
 def test_the_strongest_agent_is_that_of_the_table(page, owner, rules, agent):
     fields = {"players": "2", "rules": rules, "seat1": "person", "seat2": "strongest"}

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from agents.candidates import OPEN, Candidates, Planner, best_of_each, play_plans
+from agents.plans import N_DEPTH, N_HI, N_LO, STATE
 from agents.value_bins import BIN_OF
 from agents.value_model import ValueModel
-from thegame_env.engine import Engine
+from thegame_env.engine import Engine, card_words
 from thegame_env.layout import LEFT, P_TALK, PLAYING, STATUS, TALK_NONE
-from thegame_env.rules import Table
+from thegame_env.rules import N_PILES, Table
+from thegame_env.view import View
 
 Floats = npt.NDArray[np.float32]
 Int64 = npt.NDArray[np.int64]
@@ -88,3 +91,15 @@ class TurnValue:
                 only_first,
             )  # fmt: skip
         return engine.games[:, LEFT].copy()
+
+
+def afterstate_of(view: View, plan: Sequence[int]) -> Int64:
+    """Where a plan leaves the acting seat before the refill: int64[STATE], see agents/plans.py."""
+    state, hand = np.zeros(STATE, np.int64), set(view.hand)
+    state[:N_PILES] = view.tops
+    for card, pile in filter(None, map(view.rules.decode, plan)):
+        hand.remove(card)
+        state[pile] = card
+        state[N_DEPTH] += 1
+    state[N_LO], state[N_HI] = card_words(hand)
+    return state

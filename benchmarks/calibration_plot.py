@@ -2,39 +2,14 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
-from typing import Any
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from benchmarks.reliability import Bin
-from eval.plots import INK, PAPER, players_text
+from eval.plots import INK, PAPER, players_text, svg_figure
 
 COLOUR = "#0072b2"
-GRID = "#8f9091"
-SETTINGS: dict[Any, Any] = {
-    "svg.hashsalt": "thegame",
-    "svg.fonttype": "none",
-    "font.family": "sans-serif",
-    "font.size": 11,
-    "text.color": INK,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": GRID,
-    "grid.alpha": 0.35,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "figure.facecolor": PAPER,
-    "axes.facecolor": "none",
-    "savefig.facecolor": PAPER,
-}
 
 
 def reliability_plot(bins: Sequence[Bin], players: int, error: float) -> str:
@@ -48,19 +23,13 @@ def reliability_plot(bins: Sequence[Bin], players: int, error: float) -> str:
         players: Seats.
         error: Expected calibration error.
     """
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(SETTINGS)
-        figure = Figure(figsize=(4.4, 4.9), layout="constrained")
+    with svg_figure(4.4, 4.9) as (figure, out):
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(5, 1))
         _points(above, bins)
         above.set_title(
             f"{players_text(players)}: error {100 * error:.1f} points", loc="left", fontsize=11
         )
         _amounts(below, bins)
-        out = io.StringIO()
-        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        figure.savefig(out, format="svg", metadata=nothing)
     return out.getvalue()
 
 

@@ -33,15 +33,14 @@ from rich.progress import Progress
 from agents.candidates import OPEN
 from agents.expert import ExpertAgent
 from agents.look_ahead import CARDS_LEFT, LookAhead
-from agents.plans import N_DEPTH, N_HI, N_LO, STATE
 from agents.registry import make_agent
+from agents.turn_value import afterstate_of
 from agents.weight_files import write_atomic
 from thegame_env.deal import deal, stream
-from thegame_env.engine import card_words
 from thegame_env.notation import format_action, format_position, parse_action, parse_position
 from thegame_env.ranges import deal_seed
 from thegame_env.reference import Game
-from thegame_env.rules import MAX_SEATS, N_PILES, Table
+from thegame_env.rules import MAX_SEATS, Table
 from thegame_env.view import View
 
 Floats = npt.NDArray[np.float64]
@@ -155,18 +154,6 @@ def hinted(text: str, strength: str, seed: int) -> list[Plan]:
     ]
 
 
-def afterstate(view: View, plan: Plan) -> Int64:
-    """Where a plan leaves the acting seat before the refill: int64[STATE], see agents/plans.py."""
-    state, hand = np.zeros(STATE, np.int64), set(view.hand)
-    state[:N_PILES] = view.tops
-    for play in filter(None, map(view.rules.decode, plan)):
-        hand.remove(play[0])
-        state[play[1]] = play[0]
-        state[N_DEPTH] += 1
-    state[N_LO], state[N_HI] = card_words(hand)
-    return state
-
-
 # --- one position --------------------------------------------------------------------------------
 
 
@@ -177,7 +164,7 @@ def measure(number: int, settings: Settings, hint: Hinter = hinted) -> dict[str,
     plans = hint(format_position(view), settings.strength, number)
     judged, random = reference.searcher.search(view.row(), reference.budget, random)
     best = tuple(judged.actions[0])
-    states = np.array([afterstate(view, plan) for plan in (*plans, best)])
+    states = np.array([afterstate_of(view, plan) for plan in (*plans, best)])
     same = bool((states[0] == states[-1]).all())
     looked, random = reference.searcher.ahead.judge(view.row(), states, settings.looks, random)
     regret = np.zeros(settings.deals)

@@ -352,8 +352,8 @@ def _legend_below(figure: Figure, axes: Axes) -> None:
 
 
 @contextmanager
-def _drawing(width: float, height: float) -> Iterator[tuple[Figure, Axes, io.StringIO]]:
-    """Give a figure in inches to draw on and write it as SVG into the text at the end.
+def svg_figure(width: float, height: float) -> Iterator[tuple[Figure, io.StringIO]]:
+    """Give a figure in inches, in the look of all plots, and write it as SVG at the end.
 
     The settings hold in here only, and the reader's own matplotlib settings do not count.
     """
@@ -362,6 +362,13 @@ def _drawing(width: float, height: float) -> Iterator[tuple[Figure, Axes, io.Str
         mpl.rcParams.update(_RC)
         figure = Figure(figsize=(width, height), layout="constrained")
         out = io.StringIO()
-        yield figure, figure.subplots(), out
+        yield figure, out
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         figure.savefig(out, format="svg", metadata=nothing)
+
+
+@contextmanager
+def _drawing(width: float, height: float) -> Iterator[tuple[Figure, Axes, io.StringIO]]:
+    """`svg_figure` with one pair of axes to draw on."""
+    with svg_figure(width, height) as (figure, out):
+        yield figure, figure.subplots(), out

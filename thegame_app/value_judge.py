@@ -12,14 +12,13 @@ import numpy.typing as npt
 from agents.afterstate import KIND
 from agents.afterstate_features import VERSION
 from agents.look_ahead import CARDS_LEFT, WINS, LookAhead
-from agents.plans import N_DEPTH, N_HI, N_LO, STATE
-from agents.turn_value import TurnValue
+from agents.plans import N_DEPTH
+from agents.turn_value import TurnValue, afterstate_of
 from agents.value_bins import utility_of
 from agents.value_model import ValueModel
 from agents.weight_files import load_weights
-from thegame_app.playouts import Actions, Floats, Int64, Playouts
-from thegame_env.engine import card_words, parameters
-from thegame_env.rules import N_PILES
+from thegame_app.playouts import Actions, Floats, Playouts
+from thegame_env.engine import parameters
 from thegame_env.view import View
 
 REPLIES = 12
@@ -60,19 +59,6 @@ class ValueJudge:
 def _arrays(weights: Path) -> dict[str, npt.NDArray[np.float32]]:
     """The arrays of a weights file; the model made of them works in buffers that no two share."""
     return load_weights(weights, KIND, VERSION)[0]
-
-
-def afterstate_of(view: View, plan: Actions) -> Int64:
-    """Where a plan leaves the acting seat before the refill: int64[STATE], see agents/plans.py."""
-    state, hand = np.zeros(STATE, np.int64), set(view.hand)
-    state[:N_PILES] = view.tops
-    for play in filter(None, map(view.rules.decode, plan)):
-        card, pile = play
-        hand.remove(card)
-        state[pile] = card
-        state[N_DEPTH] += 1
-    state[N_LO], state[N_HI] = card_words(hand)
-    return state
 
 
 def _is_dead(view: View, plan: Actions) -> bool:

@@ -21,9 +21,8 @@ from agents.look_ahead import LookAhead
 from agents.turn_value import Choice, TurnValue
 from agents.value_bins import BIN_OF, BINS
 from agents.value_model import ValueModel
-from thegame_env.layout import LEFT, PLAYING, STATUS
 from thegame_env.rules import Table
-from train.self_play import SelfPlay, deal_finished
+from train.self_play import SelfPlay
 
 Floats = npt.NDArray[np.float32]
 
@@ -69,6 +68,8 @@ class SearchPlay(SelfPlay):
         plans: Plans judged a turn.
     """
 
+    trace = Searched
+
     def __init__(
         self,
         table: Table,
@@ -84,7 +85,6 @@ class SearchPlay(SelfPlay):
         super().__init__(table, model, utility, games, seed, most, decay)
         reply = TurnValue(self.engine.p, model, utility, AHEAD, AHEAD_BRANCH, AHEAD_REACH)
         self._ahead, self._deals, self._plans = LookAhead(reply, 0, whole=True), deals, plans
-        self._searched = [Searched() for _ in range(games)]
         self._state = np.uint64(seed)
 
     def learned(self, model: ValueModel) -> None:
@@ -104,7 +104,7 @@ class SearchPlay(SelfPlay):
             engine.games, engine.decks, engine.p, picked, plans.lengths, plans.actions,
             self.only_first,
         )  # fmt: skip
-        return self._collect_searched()
+        return self._collect()
 
     def _judge(self, b: int, row: npt.NDArray[np.int64], choice: Choice, explore: float) -> int:
         """The plan to play in game b; what was judged is remembered."""
@@ -122,16 +122,5 @@ class SearchPlay(SelfPlay):
         vectors = np.empty((len(order), SIZE), np.float32)
         turns = np.zeros(len(order), np.int64)
         features_of(row[None], turns, states, self.engine.p, vectors)
-        self._searched[b].add(vectors, means, played, best)
+        self.traces[b].add(vectors, means, played, best)
         return int(order[played])
-
-    def _collect_searched(self) -> list[tuple[Floats, Floats]]:
-        games, samples = self.engine.games, []
-        for b in np.flatnonzero(games[:, STATUS] != PLAYING):
-            left = int(games[b, LEFT])
-            self.finished.append(left)
-            if self._searched[b].features:
-                samples.append(self._searched[b].samples(left, self.decay))
-                self._searched[b] = Searched()
-        deal_finished(games, self.engine.decks, self.engine.p)
-        return samples

@@ -10,6 +10,7 @@ TD-Gammon; the returns are cut at exploring moves, as Watkins does).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -71,6 +72,9 @@ class SelfPlay:
         decay: Lambda.
     """
 
+    trace: type[Any] = Trace
+    """Keeps the decisions of a game under way: has `features` and `samples(left, decay)`."""
+
     def __init__(
         self,
         table: Table,
@@ -86,7 +90,7 @@ class SelfPlay:
         self.value = TurnValue(self.engine.p, model, utility, most)
         self.rng = np.random.default_rng(seed)
         self.decay = decay
-        self.traces = [Trace() for _ in range(games)]
+        self.traces = [self.trace() for _ in range(games)]
         self.only_first = bool(self.engine.p[P_TALK] != TALK_NONE)
         self.finished: list[int] = []
 
@@ -136,6 +140,6 @@ class SelfPlay:
             self.finished.append(left)
             if self.traces[b].features:
                 samples.append(self.traces[b].samples(left, self.decay))
-                self.traces[b] = Trace()
+                self.traces[b] = self.trace()
         deal_finished(games, self.engine.decks, self.engine.p)
         return samples

@@ -18,7 +18,7 @@ from benchmarks.hint_regret import (
     PHASES,
     Plan,
     Settings,
-    afterstate,
+    afterstate_of,
     better_below,
     error_of,
     go_on,
@@ -94,7 +94,7 @@ def test_the_command_gives_the_hints(tmp_path: Path) -> None:
     plans = hint_regret.hinted(text, "instant", 1)
     assert len(plans) == 5
     for plan in plans:
-        assert afterstate(view, plan)[:4].tolist() != list(view.tops)
+        assert afterstate_of(view, plan)[:4].tolist() != list(view.tops)
 
 
 def test_a_stopped_run_goes_on_and_mends_a_cut_line(tmp_path: Path) -> None:

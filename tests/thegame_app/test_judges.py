@@ -10,11 +10,12 @@ import pytest
 
 from agents.candidates import Planner
 from agents.plans import N_DEPTH, N_HI, N_LO
-from agents.weight_files import shipped_for
+from agents.turn_value import afterstate_of
+from agents.weight_files import shipped
 from thegame_app.grading import turn_plans
 from thegame_app.hints import hint
 from thegame_app.playouts import LEARNED, Playouts, judge_for
-from thegame_app.value_judge import ValueJudge, afterstate_of
+from thegame_app.value_judge import ValueJudge
 from thegame_env.deal import deal
 from thegame_env.engine import parameters
 from thegame_env.notation import parse_position
@@ -75,19 +76,12 @@ def test_a_plan_that_cannot_meet_the_minimum_leaves_what_it_leaves() -> None:
     assert (win == 0).all()
 
 
-TABLES = [
-    *({"players": players, "memory": False} for players in range(1, 6)),
-    *({"players": players, "rules": "profi"} for players in range(1, 6)),
-    *({"players": players, "talk": "open"} for players in range(2, 6)),
-]
+TABLES = [metadata["table"] for metadata in shipped(LEARNED).values()]
 
 
 @pytest.mark.parametrize("settings", TABLES, ids=str)
 def test_hints_use_the_value_of_every_table_that_has_one(settings: dict[str, Any]) -> None:
     view = opening(**settings)
-    weights = shipped_for(LEARNED, view.table)
-    if weights is None:
-        pytest.skip(f"no weights were learned for {view.table}")
     judge = judge_for(view, "expert", 0)
     assert type(judge) is ValueJudge
     plans, complete = turn_plans(view, 8)

@@ -6,35 +6,9 @@ import pytest
 from session_games import new, played
 from web_clients import HTMX, Page, board, lay, session_of
 
-from thegame_app.session import PERSON
 from thegame_app.table_entries import Setup
 from thegame_app.table_store import TableStore
 from thegame_app.web.table_access import scope_of
-
-
-@pytest.fixture
-def page(tmp_path):
-    page = Page(tmp_path)
-    yield page
-    page.close()
-
-
-@pytest.fixture
-def owner(page):
-    return page.owner()
-
-
-@pytest.fixture
-def game(page):
-    """Address of a game of a person and greedy, player 1 holding 5 14 30 77 79 86 91."""
-    return f"/play/{page.store.add_game(new(2, seats=[PERSON, 'greedy'], seed=3)).id}/1"
-
-
-@pytest.fixture
-def lan(tmp_path):
-    page = Page(tmp_path, lan=True)
-    yield page
-    page.close()
 
 
 def test_nobody_comes_in_without_a_link(page, game):

@@ -12,32 +12,6 @@ from thegame_app.crew import ANYWHERE, STRONGEST
 from thegame_app.session import PERSON
 from thegame_app.web.pages import MOST_BYTES
 
-
-@pytest.fixture
-def page(tmp_path):
-    page = Page(tmp_path)
-    yield page
-    page.close()
-
-
-@pytest.fixture
-def lan(tmp_path):
-    page = Page(tmp_path, lan=True)
-    yield page
-    page.close()
-
-
-@pytest.fixture
-def owner(page):
-    return page.owner()
-
-
-@pytest.fixture
-def game(page):
-    """Address of a game of a person and greedy, player 1 holding 5 14 30 77 79 86 91."""
-    return f"/play/{page.store.add_game(new(2, seats=[PERSON, 'greedy'], seed=3)).id}/1"
-
-
 # --- a game ----------------------------------------------------------------------------------
 
 

@@ -258,9 +258,7 @@ def stored_in_part(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     run_dir = tmp_path / "run"
     process = subprocess.Popen(
         [sys.executable, "-m", "thegame_app", *slow_command(run_dir)],
-        env=environment(
-            0.003
-        ),  # two seconds a chunk: enough on a busy machine to come before the end
+        env=environment(0.003),  # two seconds a chunk: a busy machine interrupts in time, too
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -1,8 +1,7 @@
 """The trained policies without torch: the networks of `train/policy_network.py` in numpy.
 
-`PolicyModel` scores *gaps*: for each pile, how good a card would be that lies 1, 2, ... N beyond
-its top, or at the trick. `gap_table` says at which gap each card lies, and so turns those scores
-into the scores of plays. `PlainModel` is the ordinary network that it is compared with.
+`PolicyModel` scores each legal play by its pile, its gap, the whole table and the cards around the
+one that is laid. `PlainModel` is the ordinary network that it is compared with.
 """
 
 from __future__ import annotations
@@ -12,33 +11,37 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from thegame_env.compiled import kernel
+from thegame_env.cards import bit_hi, bit_lo, first, mirrored, shifted
+from thegame_env.compiled import inlined, kernel, lowest_bit
 from thegame_env.engine import mask_into
-from thegame_env.layout import P_CARDS, V_TOPS
+from thegame_env.layout import P_CARDS, P_HAND, P_MEMORY, V_HAND, V_TOPS, V_UNSEEN
 from thegame_env.observation import ENCODE_RELATIVE, ENCODERS, encode_batch, observation_spec
 from thegame_env.rules import N_PILES, Table
 
 Floats = npt.NDArray[np.float32]
 Int64 = npt.NDArray[np.int64]
 
-BIASED = ("pile", "context", "deep", "head_pile", "gaps", "end")
+BIASED = ("pile", "context", "deep", "head_pile", "mix", "compare", "play", "end_context", "end")
 """Layers with weight and bias."""
-PLAIN = ("head_context",)
+PLAIN = ("head_context", "around", "others")
 """Layers with a weight alone."""
+BEHIND, AROUND = 10, 49
+"""Cards around the one that is laid, in the pile's direction: from the trick's on, and how many."""
+OTHERS = np.float32(0.1)
+"""Factor of the sum over the plays of all other cards."""
+_STRETCH = (1 << AROUND) - 1
 
 
 def gap_table(cards: int, trick: int) -> Int64:
     """At which gap each card lies, by direction and room: int64[2, N + 1, N].
 
     Entry [d, r, i] speaks of card i + 2 and a pile that ascends (d = 0) or descends (d = 1) with r
-    card values beyond its top: gap - 1 for a card beyond the top, N for the trick's card. Cards
-    that cannot be laid stand at N too; they are masked out.
+    card values beyond its top: gap - 1 for a card beyond the top, N for the trick's card, N + 1 for
+    a card that cannot be laid.
     """
     room, index = np.arange(cards + 1)[:, None], np.arange(cards)
-    ascending = index + 1 - cards + room
-    descending = room - index
-    gaps = np.stack([ascending, descending])
-    return np.where(gaps >= 1, gaps - 1, cards)
+    gaps = np.stack([index + 1 - cards + room, room - index])
+    return np.where(gaps >= 1, gaps - 1, np.where(gaps == -trick, cards, cards + 1))
 
 
 @kernel
@@ -59,30 +62,114 @@ def mask_scores(rows, p, masks, logits):
 
 
 @kernel
-def spread_scores(rows, p, table, gaps, ends, masks, logits):
-    """Turn scores of gaps into logits of actions.
+def tell_plays(rows, p, gap_of, piles, gap, around, mix, mix_bias, found, told, starts):
+    """List the legal plays of all rows, and what each says of itself (the second layer).
 
     Args:
         rows: int64[n, VIEW_ROW].
         p: Parameter row.
-        table: `gap_table`.
-        gaps: float32[n, K, N + 1].
-        ends: float32[n], END_TURN.
-        masks: Work space, int8[A].
-        logits: Out, float32[n, A]; minus infinity where an action is illegal.
+        gap_of: `gap_table`.
+        piles: float32[n, K, head], what pile and context add to the first layer.
+        gap: float32[N + 1, head], what the gap adds.
+        around: float32[2 * AROUND, head], what each own and unseen card around it adds.
+        mix: float32[head, mix].
+        mix_bias: float32[mix].
+        found: Out, int64[n * K * hand], the plays, those of a card side by side.
+        told: Out, float32[n * K * hand, mix].
+        starts: Out, int64[n + 1]; the plays of row i are starts[i]..starts[i + 1].
     """
-    cards = p[P_CARDS]
+    cards, total = p[P_CARDS], 0
+    near, hidden = np.empty((2, gap.shape[1]), np.float32), np.empty(mix.shape[1], np.float32)
     for i in range(rows.shape[0]):
         row = rows[i]
-        mask_into(row, p, masks)
-        for pile in range(N_PILES):
-            top = row[V_TOPS + pile]
-            room = cards + 1 - top if pile < 2 else top - 2
-            at = table[pile >> 1, room]
-            for card in range(cards):
-                action = pile * cards + card
-                logits[i, action] = gaps[i, pile, at[card]] if masks[action] else -np.inf
-        logits[i, N_PILES * cards] = ends[i] if masks[N_PILES * cards] else -np.inf
+        starts[i] = total
+        lo, hi = row[V_HAND], row[V_HAND + 1]
+        unseen_lo = row[V_UNSEEN] if p[P_MEMORY] else 0
+        unseen_hi = row[V_UNSEEN + 1] if p[P_MEMORY] else 0
+        m_lo, m_hi = mirrored(lo, hi, cards)
+        m_unseen_lo, m_unseen_hi = mirrored(unseen_lo, unseen_hi, cards)
+        left_lo, left_hi = lo, hi
+        while left_lo | left_hi:
+            at = first(left_lo, left_hi)
+            left_lo &= ~bit_lo(at)
+            left_hi &= ~bit_hi(at)
+            near[:] = np.float32(0.0)
+            start = at - BEHIND
+            _add(shifted(lo, hi, start) & _STRETCH, around, 0, near[0])
+            _add(shifted(unseen_lo, unseen_hi, start) & _STRETCH, around, AROUND, near[0])
+            start = cards - 1 - at - BEHIND
+            _add(shifted(m_lo, m_hi, start) & _STRETCH, around, 0, near[1])
+            _add(shifted(m_unseen_lo, m_unseen_hi, start) & _STRETCH, around, AROUND, near[1])
+            for pile in range(N_PILES):
+                top = row[V_TOPS + pile]
+                there = gap_of[pile >> 1, top - 2 if pile >= 2 else cards + 1 - top, at]
+                if there > cards:
+                    continue
+                hidden[:] = mix_bias
+                for j in range(gap.shape[1]):
+                    x = near[pile >> 1, j] + piles[i, pile, j] + gap[there, j]
+                    if x > np.float32(0.0):
+                        for k in range(hidden.shape[0]):
+                            hidden[k] += x * mix[j, k]
+                for k in range(hidden.shape[0]):
+                    told[total, k] = max(hidden[k], np.float32(0.0))
+                found[total] = pile * cards + at
+                total += 1
+    starts[rows.shape[0]] = total
+    return total
+
+
+@kernel
+def score_plays(starts, found, told, cards, compare, bias, others, play, play_bias, sums, logits):
+    """Score the plays by what they and the plays of all other cards say of themselves.
+
+    Args:
+        starts: See `tell_plays`, as the following two.
+        found: See there.
+        told: See there.
+        cards: N.
+        compare: float32[mix, mix].
+        bias: float32[mix].
+        others: float32[mix, mix].
+        play: float32[mix].
+        play_bias: float32[1].
+        sums: float32[n, mix], zeros; what all plays of a row say, times OTHERS, is added.
+        logits: Changed where a play is legal, float32[n, A].
+    """
+    width = told.shape[1]
+    rest = np.empty(width, np.float32)
+    for i in range(logits.shape[0]):
+        for at in range(starts[i], starts[i + 1]):
+            for k in range(width):
+                sums[i, k] += OTHERS * told[at, k]
+        begin = starts[i]
+        while begin < starts[i + 1]:
+            stop = begin
+            rest[:] = sums[i]
+            while stop < starts[i + 1] and found[stop] % cards == found[begin] % cards:
+                for k in range(width):
+                    rest[k] -= OTHERS * told[stop, k]
+                stop += 1
+            for at in range(begin, stop):
+                hidden = bias.copy()
+                for j in range(width):
+                    for k in range(width):
+                        hidden[k] += told[at, j] * compare[j, k] + rest[j] * others[j, k]
+                total = play_bias[0]
+                for k in range(width):
+                    total += max(hidden[k], np.float32(0.0)) * play[k]
+                logits[i, found[at]] = total
+            begin = stop
+
+
+@inlined
+def _add(word, weights, at, out):
+    """Add the rows `at + i` of every bit i of the word."""
+    while word:
+        row = weights[at + lowest_bit(word)]
+        word &= word - 1
+        for j in range(out.shape[0]):
+            out[j] += row[j]
 
 
 class PolicyModel:
@@ -108,27 +195,37 @@ class PolicyModel:
         self._biases = {
             name: np.asarray(_part(weights, f"{name}.bias"), np.float32) for name in BIASED
         }
+        self._play = self._weights["play"][:, 0].copy()
+        self._gap = np.ascontiguousarray(_part(weights, "gap.weight"), np.float32)
         self._check(cards)
 
     def _check(self, cards: int) -> None:
         shape = {name: weight.shape for name, weight in self._weights.items()}
         pile, context, deep = shape["pile"][1], shape["context"][1], shape["deep"][1]
-        head = shape["head_pile"][1]
+        head, mix = shape["head_pile"][1], shape["mix"][1]
+        shape["gap"] = self._gap.shape
         expected = {
             "pile": (self._block, pile),
             "context": (N_PILES * pile + self._size - N_PILES * self._block, context),
             "deep": (context, deep),
             "head_pile": (pile, head),
             "head_context": (deep, head),
-            "gaps": (head, cards + 1),
-            "end": (deep, 1),
+            "gap": (cards + 1, head),
+            "around": (2 * AROUND, head),
+            "mix": (head, mix),
+            "compare": (mix, mix),
+            "others": (mix, mix),
+            "play": (mix, 1),
+            "end_context": (deep, mix),
+            "end": (mix, 1),
         }
         for name, wanted in expected.items():
             if shape[name] != wanted or (name in BIASED and self._biases[name].shape != wanted[1:]):
                 raise ValueError(f"layer {name} has shape {shape[name]}, this table needs {wanted}")
 
-    def scores(self, observations: Floats) -> tuple[Floats, Floats]:
-        """float32[n, size] -> scores of gaps float32[n, K, N + 1] and of END_TURN float32[n]."""
+    def _heads(self, observations: Floats) -> tuple[Floats, Floats]:
+        """float32[n, size] -> what piles and context add to the head's first layer, float32[n, K,
+        head], and what the context adds to the last layer of END_TURN, float32[n, mix]."""
         n, split = len(observations), N_PILES * self._block
         blocks = observations[:, :split].reshape(n * N_PILES, self._block)
         codes = _relu(self._layer("pile", blocks))
@@ -136,8 +233,7 @@ class PolicyModel:
         context = _relu(self._layer("deep", _relu(self._layer("context", joined))))
         hidden = self._layer("head_pile", codes).reshape(n, N_PILES, -1)
         hidden += (context @ self._weights["head_context"])[:, None]
-        gaps = self._layer("gaps", _relu(hidden).reshape(n * N_PILES, -1))
-        return gaps.reshape(n, N_PILES, -1), self._layer("end", context)[:, 0]
+        return hidden, self._layer("end_context", context)
 
     def _layer(self, name: str, x: Floats) -> Floats:
         y: Floats = x @ self._weights[name]
@@ -153,10 +249,29 @@ class PolicyModel:
         """
         observations = np.empty((len(rows), self._size), np.float32)
         encode_batch(ENCODE_RELATIVE, rows, p, observations)
-        gaps, ends = self.scores(observations)
-        out = np.empty((len(rows), len(self._mask)), np.float32)
-        spread_scores(rows, p, self._gap_table, gaps, ends, self._mask, out)
+        piles, ends = self._heads(observations)
+        out = np.zeros((len(rows), len(self._mask)), np.float32)
+        plays = self._score(rows, p, piles, out)
+        out[:, -1:] = self._layer("end", _relu(ends + plays @ self._weights["others"]))
+        mask_scores(rows, p, self._mask, out)
         return out
+
+    def _score(self, rows: Int64, p: Int64, piles: Floats, out: Floats) -> Floats:
+        """Write the scores of the legal plays into `out`; what all plays say, float32[n, mix]."""
+        weights, biases = self._weights, self._biases
+        room = len(rows) * N_PILES * int(p[P_HAND])
+        found, starts = np.empty(room, np.int64), np.empty(len(rows) + 1, np.int64)
+        told = np.empty((room, len(biases["mix"])), np.float32)
+        sums = np.zeros((len(rows), len(biases["mix"])), np.float32)
+        tell_plays(
+            rows, p, self._gap_table, piles, self._gap, weights["around"], weights["mix"],
+            biases["mix"], found, told, starts,
+        )  # fmt: skip
+        score_plays(
+            starts, found, told, p[P_CARDS], weights["compare"], biases["compare"],
+            weights["others"], self._play, biases["play"], sums, out,
+        )  # fmt: skip
+        return sums
 
 
 class PlainModel:

@@ -2,8 +2,8 @@
 
 The teacher values the plans of every position. An action is worth what the best plan that begins
 with it is worth, and the student learns the softmax of these worths, so that it is not forced to
-tell apart what hardly differs. Plans are told apart by where they lead, so of several orders of the
-same plays one is learnt. At first the teacher plays; then the student, in more and more of the
+tell apart what hardly differs. The order of plays on different piles makes no difference, so a plan
+may begin with its first play on any of its piles. At first the teacher plays; then the student, in more and more of the
 games, while the teacher goes on telling what it would do (DAgger: Ross, Gordon and Bagnell 2011):
 so the student learns in the positions that its own mistakes lead to. The critic learns the return
 of these games in the same pass.
@@ -30,28 +30,33 @@ from agents.value_model import ValueModel
 from agents.weight_files import load_weights, path_for, serving, table_metadata
 from thegame_env.compiled import kernel
 from thegame_env.engine import parameters
-from thegame_env.layout import GAME_ROW
-from thegame_env.rules import Table
+from thegame_env.layout import GAME_ROW, P_CARDS
+from thegame_env.rules import N_PILES, Table
 from train.config import CloneSection
 from train.training_env import TrainingEnv
 
 Floats = npt.NDArray[np.float32]
 Int64 = npt.NDArray[np.int64]
 
-ACTIONS = 8
-"""First actions that the plans of a position can have: its plays of smallest gap, and END_TURN."""
+ACTIONS = 16
+"""First actions kept of a position's plans."""
 NEVER = np.float32(-1e9)
 """Worth of a place without an action."""
 
 
 @kernel
-def first_actions(starts: Any, plans: Any, utility: Any, actions: Any, worth: Any) -> None:
-    """The first actions of the plans of every turn, and the highest utility behind each.
+def first_actions(starts: Any, plans: Any, lengths: Any, utility: Any, cards: int, actions: Any,
+                  worth: Any) -> None:  # fmt: skip
+    """The actions that the plans of every turn can begin with, and the highest utility behind each.
+
+    A plan can begin with its first play on any pile; with END_TURN if it lays nothing.
 
     Args:
         starts: int64[n + 1]; the plans of turn i are starts[i]..starts[i + 1].
         plans: int64[total, hand + 1], their actions.
+        lengths: int64[total], how many they are.
         utility: float32[total].
+        cards: N.
         actions: Out, int64[n, ACTIONS]; 0 where there are fewer.
         worth: Out, float32[n, ACTIONS]; NEVER where there are fewer.
     """
@@ -59,15 +64,22 @@ def first_actions(starts: Any, plans: Any, utility: Any, actions: Any, worth: An
         found = 0
         actions[i], worth[i] = 0, NEVER
         for plan in range(starts[i], starts[i + 1]):
-            at = 0
-            while at < found and actions[i, at] != plans[plan, 0]:
-                at += 1
-            if at == found:
-                if found == ACTIONS:
+            begun = 0
+            for step in range(lengths[plan]):
+                action = plans[plan, step]
+                pile = 1 << (action // cards)
+                if begun & pile or (step > 0 and action == N_PILES * cards):
                     continue
-                actions[i, at] = plans[plan, 0]
-                found += 1
-            worth[i, at] = max(worth[i, at], utility[plan])
+                begun |= pile
+                at = 0
+                while at < found and actions[i, at] != action:
+                    at += 1
+                if at == found:
+                    if found == ACTIONS:
+                        continue
+                    actions[i, at] = action
+                    found += 1
+                worth[i, at] = max(worth[i, at], utility[plan])
 
 
 class Teacher:
@@ -104,7 +116,9 @@ class Teacher:
         choice = self._value.choose(rows)
         actions = np.empty((len(rows), ACTIONS), np.int64)
         worth: Floats = np.empty((len(rows), ACTIONS), np.float32)
-        first_actions(choice.plans.starts, choice.plans.actions, choice.utility, actions, worth)
+        plans = choice.plans
+        first_actions(plans.starts, plans.actions, plans.lengths, choice.utility,
+                      int(self._value.planner.p[P_CARDS]), actions, worth)  # fmt: skip
         return actions, worth
 
 

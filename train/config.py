@@ -94,6 +94,7 @@ class NetworkSection(Section):
     head: Whole = Field(
         default=128, ge=1, description="Hidden layer of the action head that piles share."
     )
+    mix: Whole = Field(default=32, ge=1, description="Second hidden layer of the action head.")
     value_pile: Whole = Field(default=32, ge=1, description="The same for the value: a pile.")
     value_context: Whole = Field(
         default=64, ge=1, description="The same for the value: both codes of the whole table."

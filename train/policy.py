@@ -94,7 +94,8 @@ def networks(shape: Shape, network: NetworkSection, actions: int) -> tuple[Any, 
         seen = shape.seen
         actor = PlainNet(seen, network.widths, actions, small=True)
         return actor, PlainNet(seen + shape.hidden, network.widths, 1, small=False)
-    piles = PolicyNet(shape, network.pile, network.context, network.deep, network.head)
+    widths = network.pile, network.context, network.deep, network.head, network.mix
+    piles = PolicyNet(shape, *widths)
     context = network.value_context
     return piles, ValueNet(shape, network.value_pile, context, context, network.value)
 

@@ -1,9 +1,8 @@
 """The PPO networks in torch: a pile encoder and an action head, both shared by the four piles.
 
 The policy looks at each pile through the same encoder, mixes what it saw with the facts of the
-whole table, and lets the same head score, for each pile, every gap that a card may have there. The
-scores of gaps then become the scores of the cards that lie at these gaps (`gap_table`). The value
-has a body of its own. `PlainNet` is the ordinary network that it is compared with.
+whole table, and lets the same head score every legal play on each pile. The value has a body of its
+own. `PlainNet` is the ordinary network that it is compared with.
 `agents/policy_net.py` computes both policies without torch.
 """
 
@@ -17,7 +16,7 @@ from itertools import pairwise
 import torch
 from torch import nn
 
-from agents.policy_net import gap_table
+from agents.policy_net import AROUND, BEHIND, OTHERS, gap_table
 from thegame_env.observation import observation_spec
 from thegame_env.rules import N_PILES, Table
 
@@ -88,27 +87,42 @@ class Body(nn.Module):
 class PolicyNet(nn.Module):
     """Logits of all actions, not masked.
 
+    A play is scored from the code of its pile, the context, its gap, the cards around the one that
+    is laid, as they lie in the pile's direction (what the pile would look like afterwards), and the
+    sum of what the plays of all other cards say of themselves. END_TURN is scored from the context
+    and the sum of all plays.
+
     Args:
         shape: Layout of the observation.
         pile: Width of a pile's code.
         context: Width of the context's first layer.
         deep: Width of the context.
-        head: Width of the action head's hidden layer.
+        head: Width of the action head's first layer.
+        mix: Width of its second layer, and of the third.
     """
 
     gap_of: torch.Tensor
     first_row: torch.Tensor
 
-    def __init__(self, shape: Shape, pile: int, context: int, deep: int, head: int) -> None:
+    def __init__(
+        self, shape: Shape, pile: int, context: int, deep: int, head: int, mix: int
+    ) -> None:
         super().__init__()
         self.shape = shape
         self.body = Body(shape, pile, context, deep)
         self.head_pile = nn.Linear(pile, head)
         self.head_context = nn.Linear(deep, head, bias=False)
-        self.gaps = nn.Linear(head, shape.cards + 1)
-        self.end = nn.Linear(deep, 1)
-        initialise(self, small=(self.gaps, self.end))
-        table = torch.from_numpy(gap_table(shape.cards, shape.trick)).flatten(0, 1)
+        self.gap = nn.Embedding(shape.cards + 1, head)
+        self.around = nn.Linear(2 * AROUND, head, bias=False)
+        self.mix = nn.Linear(head, mix)
+        self.compare = nn.Linear(mix, mix)
+        self.others = nn.Linear(mix, mix, bias=False)
+        self.play = nn.Linear(mix, 1)
+        self.end_context = nn.Linear(deep, mix)
+        self.end = nn.Linear(mix, 1)
+        initialise(self, small=(self.play, self.end))
+        nn.init.normal_(self.gap.weight, std=0.1)
+        table = torch.from_numpy(gap_table(shape.cards, shape.trick)).flatten()
         descending = shape.cards + 1
         self.register_buffer("gap_of", table, persistent=False)
         self.register_buffer(
@@ -116,11 +130,39 @@ class PolicyNet(nn.Module):
         )
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
-        """float32[B, size] -> logits float32[B, A]."""
-        codes, context = self.body(obs[:, : self.shape.seen])
-        hidden = torch.relu(self.head_pile(codes) + self.head_context(context)[:, None])
-        plays = self.gaps(hidden).gather(2, self.gap_of[self._rows(obs)])
-        return torch.cat([plays.flatten(1), self.end(context)], dim=1)
+        """float32[B, size] -> logits float32[B, A]; plays that are not legal have 0."""
+        obs = obs[:, : self.shape.seen]
+        codes, context = self.body(obs)
+        table, card, pile, gap, around, held = self._legal(obs)
+        hidden = (self.head_pile(codes) + self.head_context(context)[:, None])[table, pile]
+        hidden = torch.relu(hidden + self.gap(gap) + around[held, pile // 2])
+        told = torch.relu(self.mix(hidden))
+        total = OTHERS * _sums(told, table, len(obs))
+        cards = OTHERS * _sums(told, held, len(around))
+        others = self.others(total[table] - cards[held])
+        scores = self.play(torch.relu(self.compare(told) + others))[:, 0]
+        plays = codes.new_zeros(len(obs), N_PILES * self.shape.cards)
+        plays = plays.index_put((table, pile * self.shape.cards + card), scores)
+        end = self.end(torch.relu(self.end_context(context) + self.others(total)))
+        return torch.cat([plays, end], dim=1)
+
+    def _legal(self, obs: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """The legal plays of all observations: table, card, pile and gap (int64[n]), what lies
+        around each held card in both directions (float32[m, 2, head]), and whose it is, int64[n].
+        """
+        cards = self.shape.cards
+        at = N_PILES * self.shape.pile
+        own, unseen = obs[:, at : at + cards], obs[:, at + cards : at + 2 * cards]
+        table, card = (own > 0.5).nonzero(as_tuple=True)
+        gaps = self.gap_of[self._rows(obs)[table] * cards + card[:, None]]
+        held, pile = (gaps <= cards).nonzero(as_tuple=True)
+        both = torch.stack([own, unseen], dim=1)
+        up, down = (
+            _windows(facing)[table, :, at]
+            for facing, at in ((both, card), (both.flip(2), cards - 1 - card))
+        )
+        around = self.around(torch.stack([up, down], dim=1).flatten(2))
+        return table[held], card[held], pile, gaps[held, pile], around, held
 
     def _rows(self, obs: torch.Tensor) -> torch.Tensor:
         """The row of the gap table that speaks of each pile as it lies, int64[B, K]."""
@@ -130,11 +172,21 @@ class PolicyNet(nn.Module):
 
     def sharpen(self, factor: float) -> None:
         """Multiply all logits by `factor` from now on."""
-        _scale((self.gaps, self.end), factor)
+        _scale((self.play, self.end), factor)
 
     def weights(self) -> dict[str, torch.Tensor]:
         """The parameters under the names that `agents.policy_net.PolicyModel` knows."""
         return {name.removeprefix("body."): value for name, value in self.state_dict().items()}
+
+
+def _sums(x: torch.Tensor, group: torch.Tensor, groups: int) -> torch.Tensor:
+    """The sum of the rows of every group: float32[n, m] and int64[n] -> float32[groups, m]."""
+    return x.new_zeros(groups, x.shape[1]).index_add(0, group, x)
+
+
+def _windows(cards: torch.Tensor) -> torch.Tensor:
+    """The stretch around every card: float32[B, 2, N] -> a view float32[B, 2, N, AROUND]."""
+    return nn.functional.pad(cards, (BEHIND, AROUND - 1 - BEHIND)).unfold(2, AROUND, 1)
 
 
 class ValueNet(nn.Module):

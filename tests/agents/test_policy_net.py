@@ -25,8 +25,8 @@ TABLES = [
 
 def net_of(table: Table) -> PolicyNet:
     torch.manual_seed(3)
-    net = PolicyNet(Shape.of(table), 16, 24, 18, 20)
-    for layer in (net.gaps, net.end):
+    net = PolicyNet(Shape.of(table), 16, 24, 18, 20, 12)
+    for layer in (net.play, net.end):
         torch.nn.init.normal_(layer.weight)
     return net
 

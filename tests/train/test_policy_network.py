@@ -14,12 +14,13 @@ from train.config import NetworkSection
 from train.policy import ILLEGAL, draw, networks
 from train.policy_network import PolicyNet, Shape, ValueNet
 
-SMALL = NetworkSection(pile=4, context=6, deep=7, head=5, value=3)
+SMALL = NetworkSection(pile=4, context=6, deep=7, head=5, mix=3, value=3)
 
 
 def small_net(table: Table) -> PolicyNet:
     torch.manual_seed(0)
-    return PolicyNet(Shape.of(table), SMALL.pile, SMALL.context, SMALL.deep, SMALL.head)
+    widths = SMALL.pile, SMALL.context, SMALL.deep, SMALL.head, SMALL.mix
+    return PolicyNet(Shape.of(table), *widths)
 
 
 def test_gap_table_by_hand():
@@ -29,33 +30,71 @@ def test_gap_table_by_hand():
     assert table[0, 48, 52 - 2] == 0
     assert table[0, 48, 99 - 2] == 47
     assert table[0, 48, 41 - 2] == 98
+    assert table[0, 48, 42 - 2] == table[0, 48, 40 - 2] == table[0, 48, 51 - 2] == 99
     # A descending pile with top 49 has room 49 - 2 = 47.
     assert table[1, 47, 48 - 2] == 0
     assert table[1, 47, 2 - 2] == 46
     assert table[1, 47, 59 - 2] == 98
+    assert table[1, 47, 58 - 2] == table[1, 47, 60 - 2] == 99
     # Untouched piles have room for all: their own first card is one step away.
     assert (table[0, 98, 0], table[1, 98, 97]) == (0, 0)
 
 
-def test_the_head_scores_the_gap_at_which_a_card_lies():
-    """With all other layers at 0, a logit is the bias of its gap."""
-    net = small_net(Table(Rules(), 3))
+def only(net: PolicyNet, **weights) -> None:
+    """Set all parameters to 0, but a path of 1 from the head's first unit to the score."""
     for parameter in net.parameters():
         torch.nn.init.zeros_(parameter)
     with torch.no_grad():
-        net.gaps.bias.copy_(torch.arange(99.0))
+        net.mix.weight[0, 0] = net.compare.weight[0, 0] = net.play.weight[0, 0] = 1.0
         net.end.bias.fill_(-7.0)
-    view = parse_position("up=51,20 down=49,80 hand=41,52,59,47 others=6,6 deck=20")
+        for name, values in weights.items():
+            getattr(net, name).weight.copy_(torch.as_tensor(values))
+
+
+def scores_of(net: PolicyNet, text: str, plays) -> list[float]:
+    """The logits of plays (card, pile) in a position."""
+    view = parse_position(text)
     with torch.no_grad():
         logits = net(torch.from_numpy(observe(view))[None])[0]
-    rules = view.rules
+    assert logits[view.rules.end_turn] == -7.0
+    return [logits[view.rules.action(card, pile)].item() for card, pile in plays]
+
+
+def test_the_head_knows_the_gap_of_a_play():
+    net = small_net(Table(Rules(), 3))
+    only(net, gap=np.eye(5)[0] * np.arange(99.0)[:, None])
     expected = {
         (52, 0): 0, (59, 0): 7, (41, 0): 98, (41, 1): 20, (47, 1): 26,
         (47, 2): 1, (41, 2): 7, (59, 2): 98, (59, 3): 20, (52, 3): 27,
     }  # fmt: skip
-    for (card, pile), gap in expected.items():
-        assert logits[rules.action(card, pile)] == gap
-    assert logits[rules.end_turn] == -7.0
+    text = "up=51,20 down=49,80 hand=41,52,59,47 others=6,6 deck=20"
+    assert scores_of(net, text, expected) == list(expected.values())
+
+
+def test_the_head_sees_the_cards_around_the_one_that_is_laid():
+    """Own and unseen cards by their distance in the pile's direction, from the trick's on."""
+    net = small_net(Table(Rules(), 3))
+    around = np.zeros((5, 98))
+    around[0, 0], around[0, 10], around[0, 17], around[0, 49 + 48] = 1.0, 2.0, 4.0, 8.0
+    only(net, around=around)
+    text = "up=14,1 down=90,100 hand=41,52,59,42 others=6,6 seen=14,79,90 deck=79"
+    plays = {(52, 0): 2 + 1 + 4, (52, 2): 2, (59, 2): 2 + 4, (42, 1): 2, (41, 3): 2}
+    unseen = {(52, 0): 90, (52, 2): 14, (59, 2): 21, (42, 1): 80, (41, 3): 3}
+    expected = [
+        own + 8 * (unseen[play] not in (14, 79, 90)) for play, own in plays.items()
+    ]
+    assert scores_of(net, text, plays) == expected
+
+
+def test_the_head_compares_a_play_with_those_of_all_other_cards():
+    net = small_net(Table(Rules(), 3))
+    only(net, gap=np.eye(5)[0] * np.arange(99.0)[:, None], compare=np.zeros((3, 3)))
+    with torch.no_grad():
+        net.others.weight[0, 0] = 1.0
+    text = "up=51,98 down=49,3 hand=41,52 others=6,6 deck=20"
+    sums = {41: 98 + 7, 52: 0}  # the trick on up1 and gap 8 on down1; gap 1 on up1
+    expected = [0.1 * sums[41], 0.1 * sums[52]]
+    assert scores_of(net, text, [(52, 0), (41, 0)]) == pytest.approx(expected)
 
 
 def test_piles_of_a_kind_share_their_scores():
@@ -85,7 +124,7 @@ def test_shapes_at_every_table():
 def test_only_the_critic_sees_what_is_hidden(kind):
     shape = replace(Shape.of(Table(Rules(), 3)), hidden=10)
     torch.manual_seed(0)
-    network = NetworkSection(kind=kind, widths=(12,), pile=4, context=6, deep=7, head=5, value=3)
+    network = SMALL.model_copy(update={"kind": kind, "widths": (12,)})
     actor, critic = networks(shape, network, 393)
     obs = torch.rand(5, shape.seen + 10)
     other = obs.clone()
@@ -96,7 +135,7 @@ def test_only_the_critic_sees_what_is_hidden(kind):
 
 @pytest.mark.parametrize("kind", ["piles", "mlp"])
 def test_sharpening_multiplies_the_logits(kind):
-    network = NetworkSection(kind=kind, widths=(12,), pile=4, context=6, deep=7, head=5, value=3)
+    network = SMALL.model_copy(update={"kind": kind, "widths": (12,)})
     actor, _ = networks(Shape.of(Table(Rules(), 3)), network, 393)
     obs = torch.rand(5, actor.shape.seen if kind == "piles" else actor.inputs)
     obs[:, Shape.of(Table(Rules(), 3)).room] = 0.5

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from thegame_env.cards import bit_hi, bit_lo, first, mirrored, shifted
+from thegame_env.cards import beyond, bit_hi, bit_lo, count, first, mirrored, shifted
 from thegame_env.compiled import inlined, kernel, lowest_bit
 from thegame_env.engine import mask_into
 from thegame_env.layout import P_CARDS, P_HAND, P_MEMORY, V_HAND, V_TOPS, V_UNSEEN
@@ -23,12 +23,16 @@ Int64 = npt.NDArray[np.int64]
 
 BIASED = ("pile", "context", "deep", "head_pile", "mix", "compare", "play", "end_context", "end")
 """Layers with weight and bias."""
-PLAIN = ("head_context", "around", "others")
+PLAIN = ("head_context", "around", "after", "end_after", "others")
 """Layers with a weight alone."""
 BEHIND, AROUND = 10, 49
 """Cards around the one that is laid, in the pile's direction: from the trick's on, and how many."""
-OTHERS = np.float32(0.1)
+OTHERS = 0.1
 """Factor of the sum over the plays of all other cards."""
+AFTER = 5
+"""Numbers that `stranded` tells."""
+SHARE = 0.125
+"""Factor of cards counted."""
 _STRETCH = (1 << AROUND) - 1
 
 
@@ -62,7 +66,52 @@ def mask_scores(rows, p, masks, logits):
 
 
 @kernel
-def tell_plays(rows, p, gap_of, piles, gap, around, mix, mix_bias, found, told, starts):
+def stranded(up, down, lo, hi, unseen_lo, unseen_hi, cards, out):
+    """Tell of the cards that no pile takes but by the trick: from `down` to `up`, if it is less.
+
+    Writes float32[AFTER]: own and unseen ones, both times SHARE; the indices of `down` and `up` and
+    the number of values between them, over N.
+
+    Args:
+        up: The lower top of the ascending piles.
+        down: The higher top of the descending ones.
+        lo: The hand, as `hi`.
+        hi: See there.
+        unseen_lo: Unseen cards, as `unseen_hi`.
+        unseen_hi: See there.
+        cards: N.
+        out: Where it is written.
+    """
+    out[:] = np.float32(0.0)
+    out[2], out[3] = (
+        np.float32(down - 2) / np.float32(cards),
+        np.float32(up - 2) / np.float32(cards),
+    )
+    if down <= up:
+        above_lo, above_hi = beyond(0, down - 1, cards)
+        below_lo, below_hi = beyond(2, up + 1, cards)
+        between_lo, between_hi = above_lo & below_lo, above_hi & below_hi
+        out[0] = SHARE * np.float32(count(lo & between_lo, hi & between_hi))
+        out[1] = SHARE * np.float32(count(unseen_lo & between_lo, unseen_hi & between_hi))
+        out[4] = np.float32(up + 1 - down) / np.float32(cards)
+
+
+@kernel
+def stranded_now(rows, p, out):
+    """`stranded` of each view row, float32[n, AFTER]."""
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        up = min(row[V_TOPS], row[V_TOPS + 1])
+        down = max(row[V_TOPS + 2], row[V_TOPS + 3])
+        unseen_lo = row[V_UNSEEN] if p[P_MEMORY] else 0
+        unseen_hi = row[V_UNSEEN + 1] if p[P_MEMORY] else 0
+        stranded(up, down, row[V_HAND], row[V_HAND + 1], unseen_lo, unseen_hi, p[P_CARDS], out[i])
+
+
+@kernel
+def tell_plays(
+    rows, p, gap_of, piles, gap, around, after, mix, mix_bias, found, told, starts
+):  # fmt: skip
     """List the legal plays of all rows, and what each says of itself (the second layer).
 
     Args:
@@ -72,6 +121,7 @@ def tell_plays(rows, p, gap_of, piles, gap, around, mix, mix_bias, found, told, 
         piles: float32[n, K, head], what pile and context add to the first layer.
         gap: float32[N + 1, head], what the gap adds.
         around: float32[2 * AROUND, head], what each own and unseen card around it adds.
+        after: float32[AFTER, head], what the stranded cards add.
         mix: float32[head, mix].
         mix_bias: float32[mix].
         found: Out, int64[n * K * hand], the plays, those of a card side by side.
@@ -80,6 +130,7 @@ def tell_plays(rows, p, gap_of, piles, gap, around, mix, mix_bias, found, told, 
     """
     cards, total = p[P_CARDS], 0
     near, hidden = np.empty((2, gap.shape[1]), np.float32), np.empty(mix.shape[1], np.float32)
+    facts = np.empty(AFTER, np.float32)
     for i in range(rows.shape[0]):
         row = rows[i]
         starts[i] = total
@@ -105,9 +156,17 @@ def tell_plays(rows, p, gap_of, piles, gap, around, mix, mix_bias, found, told, 
                 there = gap_of[pile >> 1, top - 2 if pile >= 2 else cards + 1 - top, at]
                 if there > cards:
                     continue
+                beside = row[V_TOPS + (pile ^ 1)]
+                up = min(at + 2, beside) if pile < 2 else min(row[V_TOPS], row[V_TOPS + 1])
+                down = max(at + 2, beside) if pile >= 2 else max(row[V_TOPS + 2], row[V_TOPS + 3])
+                stranded(
+                    up, down, lo & ~bit_lo(at), hi & ~bit_hi(at), unseen_lo, unseen_hi, cards, facts
+                )
                 hidden[:] = mix_bias
                 for j in range(gap.shape[1]):
                     x = near[pile >> 1, j] + piles[i, pile, j] + gap[there, j]
+                    for f in range(AFTER):
+                        x += facts[f] * after[f, j]
                     if x > np.float32(0.0):
                         for k in range(hidden.shape[0]):
                             hidden[k] += x * mix[j, k]
@@ -212,6 +271,8 @@ class PolicyModel:
             "head_context": (deep, head),
             "gap": (cards + 1, head),
             "around": (2 * AROUND, head),
+            "after": (AFTER, head),
+            "end_after": (AFTER, mix),
             "mix": (head, mix),
             "compare": (mix, mix),
             "others": (mix, mix),
@@ -224,8 +285,11 @@ class PolicyModel:
                 raise ValueError(f"layer {name} has shape {shape[name]}, this table needs {wanted}")
 
     def _heads(self, observations: Floats) -> tuple[Floats, Floats]:
-        """float32[n, size] -> what piles and context add to the head's first layer, float32[n, K,
-        head], and what the context adds to the last layer of END_TURN, float32[n, mix]."""
+        """What observations float32[n, size] add to the scores.
+
+        Returns:
+            float32[n, K, head], to the head's first layer; float32[n, mix], to END_TURN's.
+        """
         n, split = len(observations), N_PILES * self._block
         blocks = observations[:, :split].reshape(n * N_PILES, self._block)
         codes = _relu(self._layer("pile", blocks))
@@ -252,7 +316,10 @@ class PolicyModel:
         piles, ends = self._heads(observations)
         out = np.zeros((len(rows), len(self._mask)), np.float32)
         plays = self._score(rows, p, piles, out)
-        out[:, -1:] = self._layer("end", _relu(ends + plays @ self._weights["others"]))
+        now = np.empty((len(rows), AFTER), np.float32)
+        stranded_now(rows, p, now)
+        ends += plays @ self._weights["others"] + now @ self._weights["end_after"]
+        out[:, -1:] = self._layer("end", _relu(ends))
         mask_scores(rows, p, self._mask, out)
         return out
 
@@ -264,8 +331,8 @@ class PolicyModel:
         told = np.empty((room, len(biases["mix"])), np.float32)
         sums = np.zeros((len(rows), len(biases["mix"])), np.float32)
         tell_plays(
-            rows, p, self._gap_table, piles, self._gap, weights["around"], weights["mix"],
-            biases["mix"], found, told, starts,
+            rows, p, self._gap_table, piles, self._gap, weights["around"], weights["after"],
+            weights["mix"], biases["mix"], found, told, starts,
         )  # fmt: skip
         score_plays(
             starts, found, told, p[P_CARDS], weights["compare"], biases["compare"],

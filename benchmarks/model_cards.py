@@ -23,9 +23,18 @@ KINDS = {
         "It was trained with copies of itself at every seat. With partners who play otherwise its "
         "figures are too hopeful; hints then play the game on instead. It does not use who played "
         "which card, only what is known of hands, piles and deck.",
-    )
+    ),
+    "ppo": (
+        "A policy: it looks once and lays a card, without search. The agent `ppo` plays its "
+        "likeliest action.",
+        "It sees one position at a time and has no plan, so a turn of several cards can go astray, "
+        "most of all once the deck is empty. It was trained with copies of itself at every seat, "
+        "and says of a move neither how likely it wins nor what it costs.",
+    ),
 }
 """Kind -> what it is for, what is known to be weak."""
+AGENTS = {"afterstate": "afterstate", "expert": "afterstate", "ppo": "ppo"}
+"""Agent -> kind of the weights that it plays by."""
 
 
 def card(name: str, metadata: Mapping[str, Any], cells: Iterable[Mapping[str, Any]]) -> str:
@@ -39,8 +48,8 @@ def card(name: str, metadata: Mapping[str, Any], cells: Iterable[Mapping[str, An
     purpose, weak = KINDS[metadata["kind"]]
     known = {**shipped(metadata["kind"]), name: metadata}
     lines = [f"# {name}", "", purpose, "", "## Table", "", *_tables(metadata), ""]
-    lines += ["## Training", "", f"Self-play on {HARDWARE}; every stage begins with the weights of "
-              "the one before.", "", *_training(name, metadata), ""]  # fmt: skip
+    training = _policy_training if metadata["kind"] == "ppo" else _training
+    lines += ["## Training", "", *training(name, metadata), ""]
     lines += ["## Results on held-out deals", ""]
     lines += _results([cell for cell in cells if _player(cell, known) == name], metadata)
     if "tables" in metadata:
@@ -62,7 +71,12 @@ def _tables(metadata: Mapping[str, Any]) -> list[str]:
 
 
 def _training(name: str, metadata: Mapping[str, Any]) -> list[str]:
-    lines = ["| stage | table | games | minutes | step | seed |", "|---|---|---|---|---|---|"]
+    lines = [
+        f"Self-play on {HARDWARE}; every stage begins with the weights of the one before.",
+        "",
+        "| stage | table | games | minutes | step | seed |",
+        "|---|---|---|---|---|---|",
+    ]
     for number, stage in enumerate([*metadata.get("lineage", []), metadata], start=1):
         config = stage["config"]
         lines.append(
@@ -70,6 +84,25 @@ def _training(name: str, metadata: Mapping[str, Any]) -> list[str]:
             f"{stage['seconds'] / 60:.0f} | {config['learning_rate']:g} | {config['seed']} |"
         )
     return [*lines, "", f"The last stage: `thegame train configs/{name}.yaml`."]
+
+
+def _policy_training(name: str, metadata: Mapping[str, Any]) -> list[str]:
+    clone, ended = metadata.get("clone"), metadata["development"]
+    lines = [f"On {HARDWARE}."]
+    if clone:
+        teachers = ", ".join(f"`{teacher}`" for teacher in clone["teachers"])
+        lines += [
+            f"- Imitation of {teachers}: {clone['minutes']:.0f} minutes of processor time, "
+            f"{clone['positions']:,} positions."
+        ]
+    lines += [
+        f"- PPO: {metadata['seconds'] / 60:.0f} minutes, {metadata['steps']:,} actions, seed "
+        f"{metadata['seed']}; kept is the policy that did best on {ended['games']:,} development "
+        f"deals ({100 * ended['win_rate']:.1f} % won, {ended['cards_left_mean']:.2f} cards left).",
+        "",
+        f"`thegame train configs/{name}.yaml --seed {metadata['seed']}`",
+    ]
+    return lines
 
 
 def _results(cells: Iterable[Mapping[str, Any]], metadata: Mapping[str, Any]) -> list[str]:
@@ -125,11 +158,14 @@ def _setting(cell: Mapping[str, Any]) -> str:
 def _player(cell: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> str | None:
     """The weights that a cell's agent played by, None where it is another kind of agent."""
     kind, _, rest = str(cell["agent"]).partition(":")
-    if kind not in ("afterstate", "expert"):
+    trained = AGENTS.get(kind)
+    known = {name: data for name, data in known.items() if data["kind"] == trained}
+    if trained is None:
         return None
-    for option in rest.split(","):
-        if (given := option.removeprefix("weights=")) in known:
-            return given
+    for option in filter(None, rest.split(",")):
+        if option.startswith("weights=") or ("=" not in option and kind != "expert"):
+            given = option.removeprefix("weights=")
+            return given if given in known else None
     table = {key: cell[key] for key in ("rules", "players", "memory", "talk")}
     return serving(known, table)
 

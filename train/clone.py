@@ -3,10 +3,11 @@
 The teacher values the plans of every position. An action is worth what the best plan that begins
 with it is worth, and the student learns the softmax of these worths, so that it is not forced to
 tell apart what hardly differs. The order of plays on different piles makes no difference, so a plan
-may begin with its first play on any of its piles. At first the teacher plays; then the student, in more and more of the
-games, while the teacher goes on telling what it would do (DAgger: Ross, Gordon and Bagnell 2011):
-so the student learns in the positions that its own mistakes lead to. The critic learns the return
-of these games in the same pass.
+may begin with its first play on any of its piles. Later the student makes small what it expects to
+lose by these worths. At first the teacher plays; then the student, in more and more of the games,
+while the teacher goes on telling what it would do (DAgger: Ross, Gordon and Bagnell 2011): so the
+student learns in the positions that its own mistakes lead to. The critic learns the return of these
+games in the same pass.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from agents.value_model import ValueModel
 from agents.weight_files import load_weights, path_for, serving, table_metadata
 from thegame_env.compiled import kernel
 from thegame_env.engine import parameters
-from thegame_env.layout import GAME_ROW, P_CARDS
+from thegame_env.layout import GAME_ROW, P_CARDS, V_DECK
 from thegame_env.rules import N_PILES, Table
 from train.config import CloneSection
 from train.training_env import TrainingEnv
@@ -40,6 +41,8 @@ Int64 = npt.NDArray[np.int64]
 
 ACTIONS = 16
 """First actions kept of a position's plans."""
+LATE = 4
+"""Times as many plans are valued once the deck is empty."""
 NEVER = np.float32(-1e9)
 """Worth of a place without an action."""
 
@@ -109,16 +112,31 @@ class Teacher:
             )
         self.name = path.stem
         self.weights_hash = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-        self._value = TurnValue(parameters(table), ValueModel(arrays), utility_of("blend"), most)
+        p, model, utility = parameters(table), ValueModel(arrays), utility_of("blend")
+        self._value = TurnValue(p, model, utility, most)
+        self._late = TurnValue(p, model, utility, LATE * most, reach=table.rules.cards)
 
     def label(self, rows: Int64) -> tuple[Int64, Floats]:
-        """First actions int64[n, ACTIONS] of view rows, and what they are worth, float32."""
-        choice = self._value.choose(rows)
+        """First actions int64[n, ACTIONS] of view rows, and what they are worth, float32.
+
+        Once the deck is empty any card may be laid beyond the minimum: its gap matters little then.
+        """
+        actions = np.empty((len(rows), ACTIONS), np.int64)
+        worth: Floats = np.empty((len(rows), ACTIONS), np.float32)
+        late = rows[:, V_DECK] == 0
+        for value, which in ((self._value, ~late), (self._late, late)):
+            if which.any():
+                actions[which], worth[which] = self._said(value, rows[which])
+        return actions, worth
+
+    @staticmethod
+    def _said(value: TurnValue, rows: Int64) -> tuple[Int64, Floats]:
+        choice = value.choose(rows)
         actions = np.empty((len(rows), ACTIONS), np.int64)
         worth: Floats = np.empty((len(rows), ACTIONS), np.float32)
         plans = choice.plans
         first_actions(plans.starts, plans.actions, plans.lengths, choice.utility,
-                      int(self._value.planner.p[P_CARDS]), actions, worth)  # fmt: skip
+                      int(value.planner.p[P_CARDS]), actions, worth)  # fmt: skip
         return actions, worth
 
 
@@ -342,13 +360,20 @@ class Clone:
     def _imitation(
         self, obs: torch.Tensor, masks: torch.Tensor, actions: torch.Tensor, worth: torch.Tensor
     ) -> tuple[torch.Tensor, float]:
-        """Cross-entropy with the teacher, and the share of its best actions that are likeliest."""
+        """What is to become small, and how often the likeliest action is the teacher's best."""
+        config = self.config
         logits = self.policy.masked_logits(obs, masks)
-        target = torch.softmax(worth / self.config.temperature, 1)
-        logs = torch.log_softmax(logits, 1).gather(1, actions)
+        logs = torch.log_softmax(logits, 1)
         best = actions.gather(1, worth.argmax(1, keepdim=True))[:, 0]
         agreement = (logits.detach().argmax(1) == best).float().mean().item()
-        return -(target * logs).sum(1).mean(), agreement
+        if self.progress < config.cross_entropy:
+            target = torch.softmax(worth / config.temperature, 1)
+            return -(target * logs.gather(1, actions)).sum(1).mean(), agreement
+        regret = torch.full_like(logits, config.worst / config.temperature)
+        lost = (worth.amax(1, keepdim=True) - worth).clamp(max=config.worst) / config.temperature
+        regret.scatter_reduce_(1, actions, lost, "amin")
+        chances = logs.exp()
+        return (chances * (regret + logs.clamp(min=-50.0))).sum(1).mean(), agreement
 
     def finish(self) -> None:
         """Make the policy ready for PPO: sharper, with an optimiser that remembers nothing."""

@@ -135,6 +135,18 @@ class CloneSection(Section):
         gt=0,
         description="The teacher's utilities are divided by it to give the student's target.",
     )
+    cross_entropy: Real = Field(
+        default=0.3,
+        ge=0,
+        le=1,
+        description="Share of the imitation, its beginning, with the cross-entropy; after it the "
+        "student makes its own expected loss of utility small, less its entropy (reverse KL).",
+    )
+    worst: Real = Field(
+        default=0.1,
+        gt=0,
+        description="Loss of utility of an action that no plan begins with, and of any at most.",
+    )
     most: Whole = Field(default=24, ge=1, description="Plans that the teacher values a position.")
     segment: Whole = Field(
         default=32, ge=1, description="Actions a game between two rounds of gradient steps."

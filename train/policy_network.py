@@ -16,7 +16,7 @@ from itertools import pairwise
 import torch
 from torch import nn
 
-from agents.policy_net import AROUND, BEHIND, OTHERS, gap_table
+from agents.policy_net import AFTER, AROUND, BEHIND, OTHERS, SHARE, gap_table
 from thegame_env.observation import observation_spec
 from thegame_env.rules import N_PILES, Table
 
@@ -88,9 +88,9 @@ class PolicyNet(nn.Module):
     """Logits of all actions, not masked.
 
     A play is scored from the code of its pile, the context, its gap, the cards around the one that
-    is laid, as they lie in the pile's direction (what the pile would look like afterwards), and the
-    sum of what the plays of all other cards say of themselves. END_TURN is scored from the context
-    and the sum of all plays.
+    is laid, as they lie in the pile's direction (what the pile would look like afterwards), the
+    cards that no pile could take any more, and the sum of what the plays of all other cards say of
+    themselves. END_TURN is scored from the context and the sum of all plays.
 
     Args:
         shape: Layout of the observation.
@@ -114,11 +114,13 @@ class PolicyNet(nn.Module):
         self.head_context = nn.Linear(deep, head, bias=False)
         self.gap = nn.Embedding(shape.cards + 1, head)
         self.around = nn.Linear(2 * AROUND, head, bias=False)
+        self.after = nn.Linear(AFTER, head, bias=False)
         self.mix = nn.Linear(head, mix)
         self.compare = nn.Linear(mix, mix)
         self.others = nn.Linear(mix, mix, bias=False)
         self.play = nn.Linear(mix, 1)
         self.end_context = nn.Linear(deep, mix)
+        self.end_after = nn.Linear(AFTER, mix, bias=False)
         self.end = nn.Linear(mix, 1)
         initialise(self, small=(self.play, self.end))
         nn.init.normal_(self.gap.weight, std=0.1)
@@ -135,7 +137,8 @@ class PolicyNet(nn.Module):
         codes, context = self.body(obs)
         table, card, pile, gap, around, held = self._legal(obs)
         hidden = (self.head_pile(codes) + self.head_context(context)[:, None])[table, pile]
-        hidden = torch.relu(hidden + self.gap(gap) + around[held, pile // 2])
+        now, after = self._stranded(obs, table, card, pile)
+        hidden = torch.relu(hidden + self.gap(gap) + around[held, pile // 2] + self.after(after))
         told = torch.relu(self.mix(hidden))
         total = OTHERS * _sums(told, table, len(obs))
         cards = OTHERS * _sums(told, held, len(around))
@@ -143,12 +146,16 @@ class PolicyNet(nn.Module):
         scores = self.play(torch.relu(self.compare(told) + others))[:, 0]
         plays = codes.new_zeros(len(obs), N_PILES * self.shape.cards)
         plays = plays.index_put((table, pile * self.shape.cards + card), scores)
-        end = self.end(torch.relu(self.end_context(context) + self.others(total)))
+        said = self.end_context(context) + self.end_after(now) + self.others(total)
+        end = self.end(torch.relu(said))
         return torch.cat([plays, end], dim=1)
 
     def _legal(self, obs: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """The legal plays of all observations: table, card, pile and gap (int64[n]), what lies
-        around each held card in both directions (float32[m, 2, head]), and whose it is, int64[n].
+        """The legal plays of all observations.
+
+        Returns:
+            Table, card, pile and gap, int64[n]; what lies around each held card in both directions,
+            float32[m, 2, head]; and which of the held cards is played, int64[n].
         """
         cards = self.shape.cards
         at = N_PILES * self.shape.pile
@@ -164,11 +171,30 @@ class PolicyNet(nn.Module):
         around = self.around(torch.stack([up, down], dim=1).flatten(2))
         return table[held], card[held], pile, gaps[held, pile], around, held
 
-    def _rows(self, obs: torch.Tensor) -> torch.Tensor:
-        """The row of the gap table that speaks of each pile as it lies, int64[B, K]."""
+    def _stranded(
+        self, obs: torch.Tensor, table: torch.Tensor, card: torch.Tensor, pile: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """`agents.policy_net.stranded` now, float32[B, AFTER], and after each play, [n, AFTER]."""
+        cards, at = self.shape.cards, N_PILES * self.shape.pile
+        both = obs[:, at : at + 2 * cards].unflatten(1, (2, cards))
+        sums = nn.functional.pad(both.cumsum(2), (1, 0))
+        room = self._room(obs)
+        tops = torch.cat([cards + 1 - room[:, :2], room[:, 2:] + 2], dim=1)
+        now, _, _ = _between(tops, sums, torch.arange(len(obs)), cards)
+        tops = tops[table].scatter(1, pile[:, None], card[:, None] + 2)
+        after, start, stop = _between(tops, sums, table, cards)
+        laid = (card >= start) & (card < stop)
+        return now, torch.cat([after[:, :1] - SHARE * laid[:, None], after[:, 1:]], dim=1)
+
+    def _room(self, obs: torch.Tensor) -> torch.Tensor:
+        """Card values beyond each top, int64[B, K]."""
         shape = self.shape
         room = obs[:, shape.room : N_PILES * shape.pile : shape.pile]
-        return torch.round(room * shape.cards).long() + self.first_row
+        return torch.round(room * shape.cards).long()
+
+    def _rows(self, obs: torch.Tensor) -> torch.Tensor:
+        """The row of the gap table that speaks of each pile as it lies, int64[B, K]."""
+        return self._room(obs) + self.first_row
 
     def sharpen(self, factor: float) -> None:
         """Multiply all logits by `factor` from now on."""
@@ -182,6 +208,28 @@ class PolicyNet(nn.Module):
 def _sums(x: torch.Tensor, group: torch.Tensor, groups: int) -> torch.Tensor:
     """The sum of the rows of every group: float32[n, m] and int64[n] -> float32[groups, m]."""
     return x.new_zeros(groups, x.shape[1]).index_add(0, group, x)
+
+
+def _between(
+    tops: torch.Tensor, sums: torch.Tensor, table: torch.Tensor, cards: int
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """`agents.policy_net.stranded` for tops, and where the cards between the tops start and stop.
+
+    Args:
+        tops: int64[n, K].
+        sums: float32[B, 2, N + 1], own and unseen cards below each index.
+        table: int64[n], to which of the B tables the tops belong.
+        cards: N.
+
+    Returns:
+        float32[n, AFTER], and indices int64[n] and int64[n].
+    """
+    start = tops[:, 2:].amax(1) - 2
+    high = tops[:, :2].amin(1) - 2
+    stop = torch.maximum(high + 1, start)
+    counts = SHARE * (sums[table, :, stop] - sums[table, :, start])
+    places = torch.stack([start, high, stop - start], dim=1) / cards
+    return torch.cat([counts, places], dim=1), start, stop
 
 
 def _windows(cards: torch.Tensor) -> torch.Tensor:

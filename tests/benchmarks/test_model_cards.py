@@ -65,3 +65,24 @@ def test_a_generalist_shows_what_it_played_and_specialists_do_not() -> None:
     assert "| `official`, memory on, talk none | - | - | 25.0, 4.0 | 25.0, 4.0 | - |" in text
     special = card("afterstate_4p", shipped("afterstate")["afterstate_4p"], cells)
     assert "90.0" in special
+
+
+def test_a_policy_tells_its_imitation_and_its_own_results_only() -> None:
+    metadata: dict[str, Any] = {
+        "kind": "ppo",
+        "table": {"rules": "official", "players": 4, "memory": True, "talk": "none"},
+        "clone": {"teachers": {"afterstate_4p": "0" * 16}, "minutes": 12.0, "positions": 3_000_000},
+        "seed": 2,
+        "steps": 5_000_000,
+        "seconds": 1500,
+        "development": {"games": 2000, "win_rate": 0.615, "cards_left_mean": 1.52},
+    }
+    cells = [cell("ppo", 4, 0.6), cell("afterstate", 4, 0.9), cell("ppo:ppo_5p", 4, 0.4)]
+    text = card("ppo_4p", metadata, cells)
+    assert "Imitation of `afterstate_4p`: 12 minutes of processor time, 3,000,000 pos" in text
+    assert "PPO: 25 minutes, 5,000,000 actions, seed 2" in text
+    assert "2,000 development deals (61.5 % won, 1.52 cards left)" in text
+    assert "| `ppo` | 10,000 | 60.0 (59.0-61.0) | 1.50 |" in text
+    assert "90.0" not in text
+    assert "40.0" not in text
+    assert "90.0" not in card("ppo_4p", {**metadata, "clone": None}, cells)

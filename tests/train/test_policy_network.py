@@ -80,9 +80,7 @@ def test_the_head_sees_the_cards_around_the_one_that_is_laid():
     text = "up=14,1 down=90,100 hand=41,52,59,42 others=6,6 seen=14,79,90 deck=79"
     plays = {(52, 0): 2 + 1 + 4, (52, 2): 2, (59, 2): 2 + 4, (42, 1): 2, (41, 3): 2}
     unseen = {(52, 0): 90, (52, 2): 14, (59, 2): 21, (42, 1): 80, (41, 3): 3}
-    expected = [
-        own + 8 * (unseen[play] not in (14, 79, 90)) for play, own in plays.items()
-    ]
+    expected = [own + 8 * (unseen[play] not in (14, 79, 90)) for play, own in plays.items()]
     assert scores_of(net, text, plays) == expected
 
 
@@ -95,6 +93,27 @@ def test_the_head_compares_a_play_with_those_of_all_other_cards():
     sums = {41: 98 + 7, 52: 0}  # the trick on up1 and gap 8 on down1; gap 1 on up1
     expected = [0.1 * sums[41], 0.1 * sums[52]]
     assert scores_of(net, text, [(52, 0), (41, 0)]) == pytest.approx(expected)
+
+
+def test_the_head_sees_the_cards_that_no_pile_takes_any_more():
+    """With tops 60 and 90, 40 and 20 the cards 40..60 are stranded; a play can only add to them."""
+    net = small_net(Table(Rules(), 3))
+    after = np.zeros((5, 5))
+    after[0] = 80.0, 8000.0, 0.0, 0.0, 98e6
+    only(net, after=after)
+    text = "up=60,90 down=40,20 hand=50,58,65,30,95 others=2,2 deck=0 played=0 seen="
+    unseen = {41, 61, 88, 3}
+    hand = {50, 58, 65, 30, 95}
+    text += ",".join(str(card) for card in range(2, 100) if card not in unseen | hand)
+    # (own, unseen, values) between the tops after the play: 41 stays out of reach, 61 becomes so.
+    expected = {
+        (65, 0): 10 * 2 + 1000 * 2 + 1e6 * 26,
+        (30, 2): 10 * 2 + 1000 * 1 + 1e6 * 31,
+        (95, 1): 10 * 2 + 1000 * 1 + 1e6 * 21,
+        (50, 0): 10 * 0 + 1000 * 1 + 1e6 * 11,
+    }
+    found = scores_of(net, text, expected)
+    assert found == pytest.approx(list(expected.values()), rel=1e-6)
 
 
 def test_piles_of_a_kind_share_their_scores():

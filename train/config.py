@@ -204,6 +204,11 @@ class PPOConfig(Section):
         description="What a generalist plays, instead of `table`: groups whose values are single "
         "ones or lists, all their combinations.",
     )
+    start: str | None = Field(
+        default=None,
+        description="Policy weights to begin with: a shipped name or a path; those of a similar "
+        "table save much of the imitation.",
+    )
     clone: CloneSection | None = Field(
         default=None, description="Imitation of a teacher before PPO; none where left out."
     )

@@ -24,6 +24,7 @@ def export(
     steps: int,
     seconds: float,
     clone: dict[str, Any] | None = None,
+    lineage: list[dict[str, Any]] | None = None,
 ) -> None:
     """Write `path` (.safetensors) and the JSON beside it.
 
@@ -35,6 +36,7 @@ def export(
         steps: Actions that PPO has learnt from.
         seconds: Time spent on that.
         clone: What is known of the imitation before.
+        lineage: What is known of the runs whose weights it began with, oldest first.
     """
     tables = [table_metadata(table) for table in config.all_tables]
     metadata = {
@@ -45,6 +47,7 @@ def export(
         **({"tables": tables} if config.tables else {}),
         "config": config.model_dump(mode="json"),
         **({"clone": clone} if clone else {}),
+        **({"lineage": lineage} if lineage else {}),
         "seed": config.seed,
         "steps": steps,
         "seconds": round(seconds),

@@ -17,8 +17,11 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 from stable_baselines3.common.vec_env import VecEnv
 
-from thegame_env.observation import observation_spec
+from agents.ppo import KIND
+from agents.weight_files import load_weights, path_for
+from thegame_env.observation import VERSION, observation_spec
 from thegame_env.ranges import training_seed
+from thegame_env.rules import Table
 from train.clone import Clone
 from train.config import PPOConfig
 from train.development import Score
@@ -38,8 +41,8 @@ DEALS_A_SEED = 1 << 24
 ENDLESS = 1 << 50
 """More actions than any run takes: the minutes end it."""
 FIXED = (
-    "table", "tables", "network", "clone", "hidden_critic", "late_starts", "games", "n_steps",
-    "reward", "seed",
+    "table", "tables", "network", "start", "clone", "hidden_critic", "late_starts", "games",
+    "n_steps", "reward", "seed",
 )  # fmt: skip
 """Parts of a configuration that a resumed run cannot change."""
 
@@ -95,13 +98,16 @@ def train(
         fastest_threads(model.policy, config.batch_size)
     logs = str(out / "tensorboard")
     model.set_logger(Logger(logs, [TensorBoardOutputFormat(logs)]))
+    lineage = facts.get("lineage", [])
     if resume:
         put_learning(model, arrays)
         put_play(model, arrays)
+    elif config.start is not None:
+        lineage = begin_with(model.policy.actor, config.start, config.all_tables[0])
     with StopRequest() as stop, Display(report) as display:
         best = Score(**facts["best"]) if facts.get("best") else None
         watch = Watch(config, out, budget, stop, display, best, told)
-        watch.model = model
+        watch.model, watch.lineage = model, lineage
         if clone is not None:
             imitate(clone, model, watch)
         budget.begin()
@@ -183,6 +189,23 @@ def make_model(config: PPOConfig, budget: Budget, env: VecEnv | None = None) -> 
     )
     model.critic_first = config.critic_first
     return model
+
+
+def begin_with(actor: Any, weights: str, table: Table) -> list[dict[str, Any]]:
+    """Give the actor the weights of a trained policy; what is known of how they were learnt.
+
+    Raises:
+        ValueError: There are no such weights, or they are of another network.
+    """
+    path = path_for(KIND, weights, table).with_suffix(".safetensors")
+    arrays, metadata = load_weights(path, KIND, VERSION)
+    for name, value in actor.weights().items():
+        if name not in arrays or arrays[name].shape != tuple(value.shape):
+            raise ValueError(f"start: {weights} is of another network than this run's ({name})")
+        value.copy_(torch.from_numpy(arrays[name].copy()))
+    kept = "table", "tables", "config", "clone", "seed", "steps", "seconds", "development"
+    before = {key: metadata[key] for key in kept if key in metadata}
+    return [*metadata.get("lineage", []), before]
 
 
 def _check_same(config: PPOConfig, before: dict[str, Any], path: Path) -> None:

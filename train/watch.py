@@ -39,6 +39,9 @@ class Watch(BaseCallback):  # type: ignore[misc]
         display: Where progress is shown.
         best: The best evaluation so far.
         clone: How far the imitation before PPO is, and what it reached; empty without one.
+
+    Attributes:
+        lineage: What is known of the runs whose weights this one began with.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class Watch(BaseCallback):  # type: ignore[misc]
         self.config, self.out, self.budget = config, out, budget
         self.stop, self.display, self.best = stop, display, best
         self.clone = dict(clone or {})
+        self.lineage: list[dict[str, Any]] = []
         self.latest: Score | None = None
         self._play: Arrays = {}
         self._playing = False
@@ -138,7 +142,10 @@ class Watch(BaseCallback):  # type: ignore[misc]
         if score.better_than(self.best):
             self.best = score
             net, steps, seconds = self.model.policy.actor, self.steps_learnt, self.budget.seconds
-            export(self.out / POLICY, net, self.config, score, steps, seconds, self.clone)
+            export(
+                self.out / POLICY, net, self.config, score, steps, seconds, self.clone,
+                self.lineage,
+            )  # fmt: skip
         return score
 
     def _judge(self) -> Score:
@@ -169,6 +176,7 @@ class Watch(BaseCallback):  # type: ignore[misc]
             "seconds": 0.0 if self.in_clone else self.budget.seconds,
             "best": best,
             "clone": self.clone,
+            "lineage": self.lineage,
         }
         arrays = {**play, **take_learning(self.model)}
         write_checkpoint(self.out / CHECKPOINT, arrays, facts)

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from agents.weight_files import SHIPPED, read_metadata
+from agents.weight_files import SHIPPED, load_weights, read_metadata
 from thegame_env.engine import Engine
+from thegame_env.observation import VERSION
 from thegame_env.rules import Table
 from train.clone import ACTIONS, NEVER, Clone, Teacher, first_actions
 from train.config import parse_config
-from train.ppo import make_model, train
+from train.ppo import begin_with, make_model, train
 from train.snapshot import read_checkpoint
 from train.stopping import Budget
 from train.watch import CHECKPOINT, POLICY
@@ -193,3 +194,31 @@ def test_a_bad_teacher_is_refused_before_anything_is_written(tmp_path, table, te
     with pytest.raises(ValueError, match=sentence):
         train(config(table=table, clone={"teacher": teacher}), tmp_path / "run", report=quiet)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_run_begins_with_the_weights_of_another(tmp_path):
+    first = train(config(steps=128, clone=None), tmp_path / "first", report=quiet)
+    run = config(steps=128, clone=None, start=str(first.with_suffix("")))
+    model = make_model(run, Budget(None, 1))
+    before = begin_with(model.policy.actor, run.start, run.table.table)
+    arrays = load_weights(first, "ppo", VERSION)[0]
+    for name, value in model.policy.actor.weights().items():
+        assert np.array_equal(value.numpy(), arrays[name]), name
+    assert before[0]["steps"] == 128
+    second = train(run, tmp_path / "second", report=quiet)
+    assert [stage["steps"] for stage in read_metadata(second)["lineage"]] == [128]
+    third = config(steps=128, clone=None, start=str(second))
+    lineage = read_metadata(train(third, tmp_path / "third", report=quiet))["lineage"]
+    assert len(lineage) == 2
+    resumed = train(third.model_copy(update={"steps": 256}), tmp_path / "third", True, quiet)
+    assert read_metadata(resumed)["lineage"] == lineage
+
+
+def test_weights_of_another_network_do_not_begin_a_run(tmp_path):
+    first = train(config(steps=128, clone=None), tmp_path / "first", report=quiet)
+    wider = config(clone=None, network={"pile": 9}, start=str(first))
+    with pytest.raises(ValueError, match=r"start: .* is of another network than this run's"):
+        train(wider, tmp_path / "second", report=quiet)
+    with pytest.raises(ValueError, match="no weights at nowhere"):
+        train(config(clone=None, start="nowhere"), tmp_path / "third", report=quiet)
+    assert not (tmp_path / "third" / CHECKPOINT).exists()

@@ -94,7 +94,7 @@ def _bit_of(card, word):
 
 
 @inlined
-def _write_fits(lo, hi, unseen_lo, unseen_hi, node, trick, out, at):
+def write_fits(lo, hi, unseen_lo, unseen_hi, node, trick, out, at):
     """Cards of the hand and unseen ones in buckets of their smallest gap on any pile."""
     up1, up2, down1, down2 = node[0], node[1], node[2], node[3]
     near_lo = _bit_of(up1 - trick, 0) | _bit_of(up2 - trick, 0)
@@ -280,7 +280,7 @@ def write_shared(row, node, p, out, at):
     """Write the facts that no pile owns (float32[SHARED]) into `out` from `at` on."""
     cards, depth, held = p[P_CARDS], node[N_DEPTH], count(node[N_LO], node[N_HI])
     unseen_lo, unseen_hi = unseen_of(row, p)
-    _write_fits(node[N_LO], node[N_HI], unseen_lo, unseen_hi, node, p[P_TRICK], out, at)
+    write_fits(node[N_LO], node[N_HI], unseen_lo, unseen_hi, node, p[P_TRICK], out, at)
     at += 2 * FITS
     out[at] = np.float32(held / 8.0)
     out[at + 1] = np.float32(row[V_DECK] / cards)

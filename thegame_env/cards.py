@@ -204,6 +204,18 @@ def legal_set(lo, hi, pile, top, p):
 
 
 @inlined
+def fresh_cards(up1, up2, down1, down2, cards):
+    """The cards that at most one pile has passed: without memory, the best guess at the unseen."""
+    a_lo, a_hi = beyond(0, up1, cards)
+    b_lo, b_hi = beyond(1, up2, cards)
+    c_lo, c_hi = beyond(2, down1, cards)
+    d_lo, d_hi = beyond(3, down2, cards)
+    lo = (a_lo & b_lo & (c_lo | d_lo)) | (c_lo & d_lo & (a_lo | b_lo))
+    hi = (a_hi & b_hi & (c_hi | d_hi)) | (c_hi & d_hi & (a_hi | b_hi))
+    return lo, hi
+
+
+@inlined
 def legal_anywhere(up1, up2, down1, down2, p):
     """The cards that may be laid on some pile, whoever holds them: `(lo, hi)`."""
     u1, u2 = P_LEGAL + 2 * up1, P_LEGAL + 2 * up2

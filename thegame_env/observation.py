@@ -24,6 +24,7 @@ from thegame_env.cards import (
     bit_hi,
     bit_lo,
     count,
+    fresh_cards,
     mirrored,
     shifted,
     trick_index,
@@ -31,7 +32,7 @@ from thegame_env.cards import (
     write_bits,
     write_set,
 )
-from thegame_env.compiled import inlined, kernel, reverse_bits, row_of
+from thegame_env.compiled import kernel, reverse_bits, row_of
 from thegame_env.engine import parameters
 from thegame_env.layout import (
     P_CARDS,
@@ -232,7 +233,9 @@ def encode_relative(row, p, out):
     cards, lo, hi = p[P_CARDS], row[V_HAND], row[V_HAND + 1]
     unseen_lo = row[V_UNSEEN] if p[P_MEMORY] else 0
     unseen_hi = row[V_UNSEEN + 1] if p[P_MEMORY] else 0
-    fresh_lo, fresh_hi = _fresh(row, cards)
+    fresh_lo, fresh_hi = fresh_cards(
+        row[V_TOPS], row[V_TOPS + 1], row[V_TOPS + 2], row[V_TOPS + 3], cards
+    )
     sets = lo, hi, unseen_lo, unseen_hi, fresh_lo, fresh_hi
     at = 0
     for pile in range(2):
@@ -248,18 +251,6 @@ def encode_relative(row, p, out):
     write_set(lo, hi, cards, out, at)
     write_set(unseen_lo, unseen_hi, cards, out, at + cards)
     _write_shared(row, p, out, at + 2 * cards)
-
-
-@inlined
-def _fresh(row, cards):
-    """The cards that at most one pile has passed: without memory, the best guess at the unseen."""
-    a_lo, a_hi = beyond(0, row[V_TOPS], cards)
-    b_lo, b_hi = beyond(1, row[V_TOPS + 1], cards)
-    c_lo, c_hi = beyond(2, row[V_TOPS + 2], cards)
-    d_lo, d_hi = beyond(3, row[V_TOPS + 3], cards)
-    lo = (a_lo & b_lo & (c_lo | d_lo)) | (c_lo & d_lo & (a_lo | b_lo))
-    hi = (a_hi & b_hi & (c_hi | d_hi)) | (c_hi & d_hi & (a_hi | b_hi))
-    return lo, hi
 
 
 @kernel

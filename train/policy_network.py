@@ -13,10 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+import numpy as np
 import torch
 from torch import nn
 
-from agents.policy_net import AFTER, AROUND, BEHIND, OTHERS, SHARE, gap_table
+from agents.play_features import AROUND, FACTS, plays_of, sets_of_observations, spread_words
+from agents.policy_net import OTHERS
 from thegame_env.observation import observation_spec
 from thegame_env.rules import N_PILES, Table
 
@@ -31,6 +33,7 @@ class Shape:
         pile: Length of a pile's block; the four blocks come first.
         shared: Length of what follows them.
         room: Index, within a pile's block, of the card values beyond the top, over N.
+        memory: Index of the number that tells whether unseen cards are known.
         hidden: Length of what a critic may see beyond the observation, at the vector's end.
     """
 
@@ -39,6 +42,7 @@ class Shape:
     pile: int
     shared: int
     room: int
+    memory: int
     hidden: int = 0
 
     @property
@@ -56,7 +60,8 @@ class Shape:
         """The shape at a table."""
         spec, rules = observation_spec("relative", table), table.rules
         shared = spec.size - N_PILES * spec.pile_size
-        return Shape(rules.cards, rules.trick, spec.pile_size, shared, spec["up1.room"].start)
+        room, memory = spec["up1.room"].start, spec["memory_known"].start
+        return Shape(rules.cards, rules.trick, spec.pile_size, shared, room, memory)
 
 
 class Body(nn.Module):
@@ -88,9 +93,9 @@ class PolicyNet(nn.Module):
     """Logits of all actions, not masked.
 
     A play is scored from the code of its pile, the context, its gap, the cards around the one that
-    is laid, as they lie in the pile's direction (what the pile would look like afterwards), the
-    cards that no pile could take any more, and the sum of what the plays of all other cards say of
-    themselves. END_TURN is scored from the context and the sum of all plays.
+    is laid, as they lie in the pile's direction (what the pile would look like afterwards), how all
+    cards would fit then, and the sum of what the plays of all other cards say of themselves.
+    END_TURN is scored from the context, how the cards fit now, and the sum of all plays.
 
     Args:
         shape: Layout of the observation.
@@ -100,9 +105,6 @@ class PolicyNet(nn.Module):
         head: Width of the action head's first layer.
         mix: Width of its second layer, and of the third.
     """
-
-    gap_of: torch.Tensor
-    first_row: torch.Tensor
 
     def __init__(
         self, shape: Shape, pile: int, context: int, deep: int, head: int, mix: int
@@ -114,87 +116,45 @@ class PolicyNet(nn.Module):
         self.head_context = nn.Linear(deep, head, bias=False)
         self.gap = nn.Embedding(shape.cards + 1, head)
         self.around = nn.Linear(2 * AROUND, head, bias=False)
-        self.after = nn.Linear(AFTER, head, bias=False)
+        self.after = nn.Linear(FACTS, head, bias=False)
         self.mix = nn.Linear(head, mix)
         self.compare = nn.Linear(mix, mix)
         self.others = nn.Linear(mix, mix, bias=False)
         self.play = nn.Linear(mix, 1)
         self.end_context = nn.Linear(deep, mix)
-        self.end_after = nn.Linear(AFTER, mix, bias=False)
+        self.end_after = nn.Linear(FACTS, mix, bias=False)
         self.end = nn.Linear(mix, 1)
         initialise(self, small=(self.play, self.end))
         nn.init.normal_(self.gap.weight, std=0.1)
-        table = torch.from_numpy(gap_table(shape.cards, shape.trick)).flatten()
-        descending = shape.cards + 1
-        self.register_buffer("gap_of", table, persistent=False)
-        self.register_buffer(
-            "first_row", torch.tensor([0, 0, descending, descending]), persistent=False
-        )
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
         """float32[B, size] -> logits float32[B, A]; plays that are not legal have 0."""
         obs = obs[:, : self.shape.seen]
         codes, context = self.body(obs)
-        table, card, pile, gap, around, held = self._legal(obs)
+        plays, around, facts, now = self._plays(obs)
+        table, card, pile, gap, held = plays.unbind(1)
         hidden = (self.head_pile(codes) + self.head_context(context)[:, None])[table, pile]
-        now, after = self._stranded(obs, table, card, pile)
-        hidden = torch.relu(hidden + self.gap(gap) + around[held, pile // 2] + self.after(after))
-        told = torch.relu(self.mix(hidden))
+        hidden = hidden + self.gap(gap) + self.around(around)[held, pile // 2] + self.after(facts)
+        told = torch.relu(self.mix(torch.relu(hidden)))
         total = OTHERS * _sums(told, table, len(obs))
         cards = OTHERS * _sums(told, held, len(around))
         others = self.others(total[table] - cards[held])
         scores = self.play(torch.relu(self.compare(told) + others))[:, 0]
-        plays = codes.new_zeros(len(obs), N_PILES * self.shape.cards)
-        plays = plays.index_put((table, pile * self.shape.cards + card), scores)
+        logits = codes.new_zeros(len(obs), N_PILES * self.shape.cards)
+        logits = logits.index_put((table, pile * self.shape.cards + card), scores)
         said = self.end_context(context) + self.end_after(now) + self.others(total)
-        end = self.end(torch.relu(said))
-        return torch.cat([plays, end], dim=1)
+        return torch.cat([logits, self.end(torch.relu(said))], dim=1)
 
-    def _legal(self, obs: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """The legal plays of all observations.
-
-        Returns:
-            Table, card, pile and gap, int64[n]; what lies around each held card in both directions,
-            float32[m, 2, head]; and which of the held cards is played, int64[n].
-        """
-        cards = self.shape.cards
-        at = N_PILES * self.shape.pile
-        own, unseen = obs[:, at : at + cards], obs[:, at + cards : at + 2 * cards]
-        table, card = (own > 0.5).nonzero(as_tuple=True)
-        gaps = self.gap_of[self._rows(obs)[table] * cards + card[:, None]]
-        held, pile = (gaps <= cards).nonzero(as_tuple=True)
-        both = torch.stack([own, unseen], dim=1)
-        up, down = (
-            _windows(facing)[table, :, at]
-            for facing, at in ((both, card), (both.flip(2), cards - 1 - card))
-        )
-        around = self.around(torch.stack([up, down], dim=1).flatten(2))
-        return table[held], card[held], pile, gaps[held, pile], around, held
-
-    def _stranded(
-        self, obs: torch.Tensor, table: torch.Tensor, card: torch.Tensor, pile: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """`agents.policy_net.stranded` now, float32[B, AFTER], and after each play, [n, AFTER]."""
-        cards, at = self.shape.cards, N_PILES * self.shape.pile
-        both = obs[:, at : at + 2 * cards].unflatten(1, (2, cards))
-        sums = nn.functional.pad(both.cumsum(2), (1, 0))
-        room = self._room(obs)
-        tops = torch.cat([cards + 1 - room[:, :2], room[:, 2:] + 2], dim=1)
-        now, _, _ = _between(tops, sums, torch.arange(len(obs)), cards)
-        tops = tops[table].scatter(1, pile[:, None], card[:, None] + 2)
-        after, start, stop = _between(tops, sums, table, cards)
-        laid = (card >= start) & (card < stop)
-        return now, torch.cat([after[:, :1] - SHARE * laid[:, None], after[:, 1:]], dim=1)
-
-    def _room(self, obs: torch.Tensor) -> torch.Tensor:
-        """Card values beyond each top, int64[B, K]."""
-        shape = self.shape
-        room = obs[:, shape.room : N_PILES * shape.pile : shape.pile]
-        return torch.round(room * shape.cards).long()
-
-    def _rows(self, obs: torch.Tensor) -> torch.Tensor:
-        """The row of the gap table that speaks of each pile as it lies, int64[B, K]."""
-        return self._room(obs) + self.first_row
+    def _plays(self, obs: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """See `agents.play_features.Plays`: plays, words as numbers, facts after and now."""
+        shape, seen = self.shape, np.ascontiguousarray(obs.detach().cpu().numpy())
+        sets, tops = np.empty((len(seen), 4), np.int64), np.empty((len(seen), N_PILES), np.int64)
+        sets_of_observations(seen, shape.cards, shape.pile, shape.room, shape.memory, sets, tops)
+        plays = plays_of(sets, tops, shape.cards, shape.trick)
+        around = np.zeros((len(plays.words), 2, 2 * AROUND), np.float32)
+        spread_words(plays.words, around)
+        arrays = plays.plays, around, plays.facts, plays.now
+        return tuple(torch.from_numpy(array).to(obs.device) for array in arrays)
 
     def sharpen(self, factor: float) -> None:
         """Multiply all logits by `factor` from now on."""
@@ -208,33 +168,6 @@ class PolicyNet(nn.Module):
 def _sums(x: torch.Tensor, group: torch.Tensor, groups: int) -> torch.Tensor:
     """The sum of the rows of every group: float32[n, m] and int64[n] -> float32[groups, m]."""
     return x.new_zeros(groups, x.shape[1]).index_add(0, group, x)
-
-
-def _between(
-    tops: torch.Tensor, sums: torch.Tensor, table: torch.Tensor, cards: int
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """`agents.policy_net.stranded` for tops, and where the cards between the tops start and stop.
-
-    Args:
-        tops: int64[n, K].
-        sums: float32[B, 2, N + 1], own and unseen cards below each index.
-        table: int64[n], to which of the B tables the tops belong.
-        cards: N.
-
-    Returns:
-        float32[n, AFTER], and indices int64[n] and int64[n].
-    """
-    start = tops[:, 2:].amax(1) - 2
-    high = tops[:, :2].amin(1) - 2
-    stop = torch.maximum(high + 1, start)
-    counts = SHARE * (sums[table, :, stop] - sums[table, :, start])
-    places = torch.stack([start, high, stop - start], dim=1) / cards
-    return torch.cat([counts, places], dim=1), start, stop
-
-
-def _windows(cards: torch.Tensor) -> torch.Tensor:
-    """The stretch around every card: float32[B, 2, N] -> a view float32[B, 2, N, AROUND]."""
-    return nn.functional.pad(cards, (BEHIND, AROUND - 1 - BEHIND)).unfold(2, AROUND, 1)
 
 
 class ValueNet(nn.Module):

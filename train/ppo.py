@@ -152,7 +152,7 @@ def shape_of(config: PPOConfig) -> Shape:
     if kind == "relative":
         return replace(Shape.of(table), hidden=hidden)
     size = observation_spec(kind, table).size
-    return Shape(table.rules.cards, table.rules.trick, 0, size, 0, hidden)
+    return Shape(table.rules.cards, table.rules.trick, 0, size, 0, 0, hidden)
 
 
 def make_model(config: PPOConfig, budget: Budget, env: VecEnv | None = None) -> Any:

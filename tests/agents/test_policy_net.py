@@ -27,7 +27,7 @@ def net_of(table: Table) -> PolicyNet:
     torch.manual_seed(3)
     net = PolicyNet(Shape.of(table), 16, 24, 18, 20, 12)
     for layer in (net.play, net.end):
-        torch.nn.init.normal_(layer.weight)
+        torch.nn.init.normal_(layer.weight, std=0.3)
     return net
 
 

@@ -1,4 +1,4 @@
-"""The PPO networks: shapes, the gap mapping by hand, legal draws only."""
+"""The PPO networks: shapes, what the action head knows by hand, legal draws only."""
 
 from dataclasses import replace
 
@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from agents.policy_net import gap_table
+from agents.afterstate_features import FITS
+from agents.play_features import AROUND, FACTS
 from thegame_env.notation import parse_position
 from thegame_env.observation import observe
 from thegame_env.rules import PRESETS, Rules, Table
@@ -21,23 +22,6 @@ def small_net(table: Table) -> PolicyNet:
     torch.manual_seed(0)
     widths = SMALL.pile, SMALL.context, SMALL.deep, SMALL.head, SMALL.mix
     return PolicyNet(Shape.of(table), *widths)
-
-
-def test_gap_table_by_hand():
-    table = gap_table(98, 10)
-    assert table.shape == (2, 99, 98)
-    # An ascending pile with top 51 has room 99 - 51 = 48; card c stands at index c - 2.
-    assert table[0, 48, 52 - 2] == 0
-    assert table[0, 48, 99 - 2] == 47
-    assert table[0, 48, 41 - 2] == 98
-    assert table[0, 48, 42 - 2] == table[0, 48, 40 - 2] == table[0, 48, 51 - 2] == 99
-    # A descending pile with top 49 has room 49 - 2 = 47.
-    assert table[1, 47, 48 - 2] == 0
-    assert table[1, 47, 2 - 2] == 46
-    assert table[1, 47, 59 - 2] == 98
-    assert table[1, 47, 58 - 2] == table[1, 47, 60 - 2] == 99
-    # Untouched piles have room for all: their own first card is one step away.
-    assert (table[0, 98, 0], table[1, 98, 97]) == (0, 0)
 
 
 def only(net: PolicyNet, **weights) -> None:
@@ -71,19 +55,6 @@ def test_the_head_knows_the_gap_of_a_play():
     assert scores_of(net, text, expected) == list(expected.values())
 
 
-def test_the_head_sees_the_cards_around_the_one_that_is_laid():
-    """Own and unseen cards by their distance in the pile's direction, from the trick's on."""
-    net = small_net(Table(Rules(), 3))
-    around = np.zeros((5, 98))
-    around[0, 0], around[0, 10], around[0, 17], around[0, 49 + 48] = 1.0, 2.0, 4.0, 8.0
-    only(net, around=around)
-    text = "up=14,1 down=90,100 hand=41,52,59,42 others=6,6 seen=14,79,90 deck=79"
-    plays = {(52, 0): 2 + 1 + 4, (52, 2): 2, (59, 2): 2 + 4, (42, 1): 2, (41, 3): 2}
-    unseen = {(52, 0): 90, (52, 2): 14, (59, 2): 21, (42, 1): 80, (41, 3): 3}
-    expected = [own + 8 * (unseen[play] not in (14, 79, 90)) for play, own in plays.items()]
-    assert scores_of(net, text, plays) == expected
-
-
 def test_the_head_compares_a_play_with_those_of_all_other_cards():
     net = small_net(Table(Rules(), 3))
     only(net, gap=np.eye(5)[0] * np.arange(99.0)[:, None], compare=np.zeros((3, 3)))
@@ -95,25 +66,24 @@ def test_the_head_compares_a_play_with_those_of_all_other_cards():
     assert scores_of(net, text, [(52, 0), (41, 0)]) == pytest.approx(expected)
 
 
-def test_the_head_sees_the_cards_that_no_pile_takes_any_more():
-    """With tops 60 and 90, 40 and 20 the cards 40..60 are stranded; a play can only add to them."""
+def test_the_head_sees_what_lies_around_and_how_the_cards_fit_then():
+    """Own and unseen cards by their distance in the pile's direction; stranded ones, by 1000s."""
     net = small_net(Table(Rules(), 3))
-    after = np.zeros((5, 5))
-    after[0] = 80.0, 8000.0, 0.0, 0.0, 98e6
-    only(net, after=after)
+    around, after = np.zeros((5, 2 * AROUND)), np.zeros((5, FACTS))
+    around[0, 0], around[0, 10], around[0, 17], around[0, AROUND + 15] = 1.0, 2.0, 4.0, 8.0
+    after[0, FITS - 1], after[0, 2 * FITS - 1] = 8_000.0, 160_000.0
+    only(net, around=around, after=after)
     text = "up=60,90 down=40,20 hand=50,58,65,30,95 others=2,2 deck=0 played=0 seen="
-    unseen = {41, 61, 88, 3}
-    hand = {50, 58, 65, 30, 95}
+    unseen, hand = {41, 61, 88, 3, 70, 72}, {50, 58, 65, 30, 95}
     text += ",".join(str(card) for card in range(2, 100) if card not in unseen | hand)
-    # (own, unseen, values) between the tops after the play: 41 stays out of reach, 61 becomes so.
     expected = {
-        (65, 0): 10 * 2 + 1000 * 2 + 1e6 * 26,
-        (30, 2): 10 * 2 + 1000 * 1 + 1e6 * 31,
-        (95, 1): 10 * 2 + 1000 * 1 + 1e6 * 21,
-        (50, 0): 10 * 0 + 1000 * 1 + 1e6 * 11,
+        (65, 0): 2 + 8 + 1_000 + 20_000,  # 70 is unseen; 58 is stranded, 41 and 61
+        (30, 2): 2 + 1_000 + 10_000,
+        (95, 1): 2 + 1_000 + 10_000,
+        (50, 0): 2 + 10_000,
     }
-    found = scores_of(net, text, expected)
-    assert found == pytest.approx(list(expected.values()), rel=1e-6)
+    found = scores_of(net, text.replace("others=2,2", "others=3,3"), expected)
+    assert found == pytest.approx(list(expected.values()))
 
 
 def test_piles_of_a_kind_share_their_scores():

@@ -34,6 +34,7 @@ from train.search_play import SearchPlay
 from train.self_play import SelfPlay
 from train.stopping import StopRequest
 from train.tables import Groups, distinct_tables
+from train.threads import use_threads
 from train.value_net import ValueNet
 
 ONE_TABLE = ("players", "rules", "memory", "talk", "starter")
@@ -109,7 +110,7 @@ class Learner:
 
     def __init__(self, config: AfterstateConfig) -> None:
         torch.manual_seed(config.seed)
-        torch.set_num_threads(config.threads)
+        use_threads(config.threads)
         self.config = config
         self.net = ValueNet(config.pile_width, config.card_width, config.width, config.depth_width)
         self.lineage: list[dict[str, Any]] = []

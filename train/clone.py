@@ -372,7 +372,7 @@ class Clone:
         regret = torch.full_like(logits, config.worst / config.temperature)
         lost = (worth.amax(1, keepdim=True) - worth).clamp(max=config.worst) / config.temperature
         regret.scatter_reduce_(1, actions, lost, "amin")
-        chances = logs.exp()
+        chances = torch.softmax(logits, 1)
         return (chances * (regret + logs.clamp(min=-50.0))).sum(1).mean(), agreement
 
     def finish(self) -> None:

@@ -131,17 +131,20 @@ class PolicyNet(nn.Module):
         """float32[B, size] -> logits float32[B, A]; plays that are not legal have 0."""
         obs = obs[:, : self.shape.seen]
         codes, context = self.body(obs)
-        plays, around, facts, now = self._plays(obs)
-        table, card, pile, gap, held = plays.unbind(1)
-        hidden = (self.head_pile(codes) + self.head_context(context)[:, None])[table, pile]
-        hidden = hidden + self.gap(gap) + self.around(around)[held, pile // 2] + self.after(facts)
-        told = torch.relu(self.mix(torch.relu(hidden)))
+        listed, around, facts, now = self._plays(obs)
+        table, card, pile, gap, held = listed.unbind(1)
+        hidden = self.head_pile(codes) + self.head_context(context)[:, None]
+        hidden = hidden.flatten(0, 1).index_select(0, N_PILES * table + pile)
+        near = self.around(around).flatten(0, 1).index_select(0, 2 * held + pile // 2)
+        hidden = torch.relu_(hidden.add_(near).add_(self.gap(gap)).add_(self.after(facts)))
+        told = torch.relu(self.mix(hidden))
         total = OTHERS * _sums(told, table, len(obs))
         cards = OTHERS * _sums(told, held, len(around))
-        others = self.others(total[table] - cards[held])
+        others = self.others(total.index_select(0, table) - cards.index_select(0, held))
         scores = self.play(torch.relu(self.compare(told) + others))[:, 0]
-        logits = codes.new_zeros(len(obs), N_PILES * self.shape.cards)
-        logits = logits.index_put((table, pile * self.shape.cards + card), scores)
+        plays = N_PILES * self.shape.cards
+        at = plays * table + pile * self.shape.cards + card
+        logits = codes.new_zeros(len(obs) * plays).scatter(0, at, scores).view(-1, plays)
         said = self.end_context(context) + self.end_after(now) + self.others(total)
         return torch.cat([logits, self.end(torch.relu(said))], dim=1)
 

@@ -32,7 +32,7 @@ from train.policy import SharedPilePolicy
 from train.policy_network import Shape
 from train.snapshot import put_learning, put_play, read_checkpoint
 from train.stopping import Budget, StopRequest
-from train.threads import fastest_threads
+from train.threads import fastest_threads, use_threads
 from train.training_env import TrainingEnv, hidden_size
 from train.watch import CHECKPOINT, POLICY, Watch
 
@@ -87,7 +87,7 @@ def train(
     if resume:
         _check_same(config, facts["config"], out / CHECKPOINT)
     budget = Budget(config.minutes, config.steps, facts.get("seconds", 0.0))
-    torch.set_num_threads(config.threads or 1)
+    use_threads(config.threads or 1)
     model, told = make_model(config, budget), facts.get("clone", {})
     clone = None
     if config.clone is not None and not told.get("over"):

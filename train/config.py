@@ -95,6 +95,11 @@ class NetworkSection(Section):
         default=128, ge=1, description="Hidden layer of the action head that piles share."
     )
     mix: Whole = Field(default=32, ge=1, description="Second hidden layer of the action head.")
+    sees: tuple[Literal["around", "facts", "others"], ...] = Field(
+        default=("around", "facts", "others"),
+        description="What the action head sees of a play beside pile, gap and context: the cards "
+        "around the one laid, how all cards fit then, the plays of all other cards.",
+    )
     value_pile: Whole = Field(default=32, ge=1, description="The same for the value: a pile.")
     value_context: Whole = Field(
         default=64, ge=1, description="The same for the value: both codes of the whole table."

@@ -95,7 +95,7 @@ def networks(shape: Shape, network: NetworkSection, actions: int) -> tuple[Any, 
         actor = PlainNet(seen, network.widths, actions, small=True)
         return actor, PlainNet(seen + shape.hidden, network.widths, 1, small=False)
     widths = network.pile, network.context, network.deep, network.head, network.mix
-    piles = PolicyNet(shape, *widths)
+    piles = PolicyNet(shape, *widths, sees=network.sees)
     context = network.value_context
     return piles, ValueNet(shape, network.value_pile, context, context, network.value)
 

@@ -104,10 +104,18 @@ class PolicyNet(nn.Module):
         deep: Width of the context.
         head: Width of the action head's first layer.
         mix: Width of its second layer, and of the third.
+        sees: Which of "around", "facts" and "others" count; the weights of the rest stay 0.
     """
 
     def __init__(
-        self, shape: Shape, pile: int, context: int, deep: int, head: int, mix: int
+        self,
+        shape: Shape,
+        pile: int,
+        context: int,
+        deep: int,
+        head: int,
+        mix: int,
+        sees: Sequence[str] = ("around", "facts", "others"),
     ) -> None:
         super().__init__()
         self.shape = shape
@@ -126,6 +134,14 @@ class PolicyNet(nn.Module):
         self.end = nn.Linear(mix, 1)
         initialise(self, small=(self.play, self.end))
         nn.init.normal_(self.gap.weight, std=0.1)
+        optional = {
+            "around": (self.around,),
+            "facts": (self.after, self.end_after),
+            "others": (self.others,),
+        }
+        for layer in (one for name in optional if name not in sees for one in optional[name]):
+            nn.init.zeros_(layer.weight)
+            layer.requires_grad_(False)
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
         """float32[B, size] -> logits float32[B, A]; plays that are not legal have 0."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from agents.afterstate_features import VERSION
 from agents.base import Actions, Agent, Rows, Streams
-from agents.turn_value import TurnValue
+from agents.turn_value import LATE, TurnValue
 from agents.value_bins import utility_of
 from agents.value_model import ValueModel
 from agents.weight_files import load_weights, path_for
@@ -51,12 +51,13 @@ def make(
         table: What is played; without `weights` it chooses among the shipped ones.
         weights: Name of shipped weights, or the path of a weights file.
         utility: "win", "score" or "blend" (see value_bins.utility_of).
-        most: Plans valued a turn.
+        most: Plans valued a turn (at least LATE once the deck is empty).
     """
     if not isinstance(most, int) or most < 1:
         raise ValueError(f"afterstate: most must be a whole number from 1 up, not {most!r}")
     arrays, _ = load_weights(path_for(KIND, weights, table), KIND, VERSION)
-    value = TurnValue(parameters(table), ValueModel(arrays), utility_of(utility), most)
+    model, worth, late = ValueModel(arrays), utility_of(utility), max(most, LATE)
+    value = TurnValue(parameters(table), model, worth, most, late=late)
     given = [weights] if weights else []
     given += [f"utility={utility}"] * (utility != "blend") + [f"most={most}"] * (most != 40)
     return AfterstateAgent("afterstate" + (":" + ",".join(given) if given else ""), value)

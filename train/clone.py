@@ -25,13 +25,13 @@ import torch
 
 from agents.afterstate import KIND
 from agents.afterstate_features import VERSION
-from agents.turn_value import TurnValue
+from agents.turn_value import LATE, TurnValue
 from agents.value_bins import utility_of
 from agents.value_model import ValueModel
 from agents.weight_files import load_weights, path_for, serving, table_metadata
 from thegame_env.compiled import kernel
 from thegame_env.engine import parameters
-from thegame_env.layout import GAME_ROW, P_CARDS, V_DECK
+from thegame_env.layout import GAME_ROW, P_CARDS
 from thegame_env.rules import N_PILES, Table
 from train.config import CloneSection
 from train.training_env import TrainingEnv
@@ -41,8 +41,6 @@ Int64 = npt.NDArray[np.int64]
 
 ACTIONS = 16
 """First actions kept of a position's plans."""
-LATE = 4
-"""Times as many plans are valued once the deck is empty."""
 NEVER = np.float32(-1e9)
 """Worth of a place without an action."""
 
@@ -113,30 +111,16 @@ class Teacher:
         self.name = path.stem
         self.weights_hash = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
         p, model, utility = parameters(table), ValueModel(arrays), utility_of("blend")
-        self._value = TurnValue(p, model, utility, most)
-        self._late = TurnValue(p, model, utility, LATE * most, reach=table.rules.cards)
+        self._value = TurnValue(p, model, utility, most, late=max(most, LATE))
 
     def label(self, rows: Int64) -> tuple[Int64, Floats]:
-        """First actions int64[n, ACTIONS] of view rows, and what they are worth, float32.
-
-        Once the deck is empty any card may be laid beyond the minimum: its gap matters little then.
-        """
-        actions = np.empty((len(rows), ACTIONS), np.int64)
-        worth: Floats = np.empty((len(rows), ACTIONS), np.float32)
-        late = rows[:, V_DECK] == 0
-        for value, which in ((self._value, ~late), (self._late, late)):
-            if which.any():
-                actions[which], worth[which] = self._said(value, rows[which])
-        return actions, worth
-
-    @staticmethod
-    def _said(value: TurnValue, rows: Int64) -> tuple[Int64, Floats]:
-        choice = value.choose(rows)
+        """First actions int64[n, ACTIONS] of view rows, and what they are worth, float32."""
+        choice = self._value.choose(rows)
         actions = np.empty((len(rows), ACTIONS), np.int64)
         worth: Floats = np.empty((len(rows), ACTIONS), np.float32)
         plans = choice.plans
         first_actions(plans.starts, plans.actions, plans.lengths, choice.utility,
-                      int(value.planner.p[P_CARDS]), actions, worth)  # fmt: skip
+                      int(self._value.planner.p[P_CARDS]), actions, worth)  # fmt: skip
         return actions, worth
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from agents.afterstate_features import SIZE, features_of
 from agents.candidates import OPEN, play_plans
-from agents.turn_value import Choice, TurnValue
+from agents.turn_value import LATE, Choice, TurnValue
 from agents.value_bins import BIN_OF, BINS
 from agents.value_model import ValueModel
 from thegame_env.compiled import kernel
@@ -87,7 +87,7 @@ class SelfPlay:
     ) -> None:
         self.engine = Engine(table, games)
         self.engine.deal(np.uint64(seed) + np.arange(games, dtype=np.uint64))
-        self.value = TurnValue(self.engine.p, model, utility, most)
+        self.value = TurnValue(self.engine.p, model, utility, most, late=max(most, LATE))
         self.rng = np.random.default_rng(seed)
         self.decay = decay
         self.traces = [self.trace() for _ in range(games)]

@@ -79,10 +79,13 @@ def test_a_policy_tells_its_imitation_and_its_own_results_only() -> None:
     }
     cells = [cell("ppo", 4, 0.6), cell("afterstate", 4, 0.9), cell("ppo:ppo_5p", 4, 0.4)]
     text = card("ppo_4p", metadata, cells)
-    assert "Imitation of `afterstate_4p`: 12 minutes of processor time, 3,000,000 pos" in text
-    assert "PPO: 25 minutes, 5,000,000 actions, seed 2" in text
+    row = "memory on, talk none | `afterstate_4p` | 12.0 | 3,000,000 | 25.0 | 5,000,000 | 2 |"
+    assert f"| 1 | `official`, 4 players, {row}" in text
     assert "2,000 development deals (61.5 % won, 1.52 cards left)" in text
     assert "| `ppo` | 10,000 | 60.0 (59.0-61.0) | 1.50 |" in text
     assert "90.0" not in text
     assert "40.0" not in text
-    assert "90.0" not in card("ppo_4p", {**metadata, "clone": None}, cells)
+    scratch = {key: value for key, value in metadata.items() if key != "clone"}
+    text = card("ppo_4p", {**metadata, "lineage": [scratch]}, cells)
+    assert "| 1 | `official`, 4 players, memory on, talk none | - | - | - | 25.0 |" in text
+    assert f"| 2 | `official`, 4 players, {row}" in text

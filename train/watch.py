@@ -141,7 +141,8 @@ class Watch(BaseCallback):  # type: ignore[misc]
         )
         if score.better_than(self.best):
             self.best = score
-            net, steps, seconds = self.model.policy.actor, self.steps_learnt, self.budget.seconds
+            net, steps = self.model.policy.actor, self.steps_learnt
+            seconds = self.budget.seconds if steps else 0.0
             export(
                 self.out / POLICY, net, self.config, score, steps, seconds, self.clone,
                 self.lineage,

@@ -121,6 +121,14 @@ def test_a_run_clones_then_learns_and_tells_so(tmp_path):
     assert facts["clone"]["development"]["games"] == 10
 
 
+def test_a_policy_of_the_imitation_tells_no_minutes_of_ppo(tmp_path, monkeypatch):
+    monkeypatch.setattr(Budget, "seconds", property(lambda _: 500.0))
+    weights = train(config(evaluation={"games": 200}), tmp_path, report=quiet)
+    told = read_metadata(weights)
+    assert (told["steps"] == 0) == (told["seconds"] == 0)
+    assert told["seconds"] in (0, 500)
+
+
 def test_only_the_critic_learns_at_first():
     model = make_model(config(critic_first=1, clone=None), Budget(None, 512))
     before = {name: value.clone() for name, value in model.policy.state_dict().items()}

@@ -153,7 +153,7 @@ def _add(word, weights, at, out):
 
 
 class PolicyModel:
-    """Logits of the actions of many views, by gaps.
+    """Logits of the actions of many views, play by play.
 
     Args:
         table: What is played; the network must have been trained on equally many cards.
@@ -167,7 +167,7 @@ class PolicyModel:
         spec, cards = observation_spec("relative", table), table.rules.cards
         self._size, self._block = spec.size, spec.pile_size
         self._trick = table.rules.trick
-        self._mask = np.empty(table.rules.n_actions, np.int8)
+        self._actions = table.rules.n_actions
         self._weights = {
             name: np.ascontiguousarray(_part(weights, f"{name}.weight").T, np.float32)
             for name in BIASED + PLAIN
@@ -235,14 +235,14 @@ class PolicyModel:
         observations = np.empty((len(rows), self._size), np.float32)
         encode_batch(ENCODE_RELATIVE, rows, p, observations)
         piles, ends = self._heads(observations)
-        out = np.zeros((len(rows), len(self._mask)), np.float32)
+        out = np.zeros((len(rows), self._actions), np.float32)
         sets, tops = np.empty((len(rows), 4), np.int64), np.empty((len(rows), N_PILES), np.int64)
         sets_of_views(rows, p, sets, tops)
         plays = plays_of(sets, tops, int(p[P_CARDS]), self._trick)
         sums = self._score(plays, piles, int(p[P_CARDS]), out)
         ends += sums @ self._weights["others"] + plays.now @ self._weights["end_after"]
         out[:, -1:] = self._layer("end", _relu(ends))
-        mask_scores(rows, p, self._mask, out)
+        mask_scores(rows, p, np.empty(self._actions, np.int8), out)
         return out
 
     def _score(self, plays: Plays, piles: Floats, cards: int, out: Floats) -> Floats:
@@ -277,7 +277,7 @@ class PlainModel:
     def __init__(self, table: Table, weights: Mapping[str, Floats], observation: str) -> None:
         size, actions = observation_spec(observation, table).size, table.rules.n_actions
         self._code, self._size = ENCODERS[observation], size
-        self._mask = np.empty(actions, np.int8)
+        self._actions = actions
         self._layers: list[tuple[Floats, Floats]] = []
         for i in range(len(weights) // 2):
             weight = np.asarray(_part(weights, f"layer{i}.weight"), np.float32)
@@ -295,7 +295,7 @@ class PlainModel:
         encode_batch(self._code, rows, p, x)
         for i, (weight, bias) in enumerate(self._layers):
             x = x @ weight + bias if i == 0 else _relu(x) @ weight + bias
-        mask_scores(rows, p, self._mask, x)
+        mask_scores(rows, p, np.empty(self._actions, np.int8), x)
         return x
 
 

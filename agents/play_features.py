@@ -1,8 +1,9 @@
 """The legal plays of many positions and what a policy sees of each, in training as in play.
 
 Of a play: its pile and gap; which own and unseen cards lie around the card that is laid, in the
-pile's direction, from the trick's on; and how all cards fit once it is laid (`write_facts`). Where
-a seat does not remember, the cards that at most one pile has passed are taken as unseen.
+pile's direction, from ten values behind it on; and how all cards fit once it is laid
+(`write_facts`). Where a seat does not remember, the cards that at most one pile has passed are
+taken as unseen.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Floats = npt.NDArray[np.float32]
 Int64 = npt.NDArray[np.int64]
 
 BEHIND, AROUND = 10, 49
-"""Cards around the one that is laid, in the pile's direction: from the trick's on, and how many."""
+"""Cards around the one that is laid, in the pile's direction: from how far behind, and how many."""
 FACTS = 2 * FITS + 3
 """Numbers that `write_facts` tells."""
 TABLE, CARD, PILE, GAP, HELD = 0, 1, 2, 3, 4

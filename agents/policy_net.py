@@ -314,5 +314,5 @@ def _relu(x: Floats) -> Floats:
 
 def _part(weights: Mapping[str, Floats], name: str) -> Floats:
     if name not in weights:
-        raise ValueError(f"the weights lack {name}: this is not a policy")
+        raise ValueError(f"the weights lack {name}: they are no policy, or an older network's")
     return weights[name]

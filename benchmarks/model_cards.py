@@ -88,8 +88,8 @@ def _training(name: str, metadata: Mapping[str, Any]) -> list[str]:
 
 def _policy_training(name: str, metadata: Mapping[str, Any]) -> list[str]:
     lines = [
-        f"On {HARDWARE}; every stage begins with the weights of the one before. First the learned "
-        "value of the table is imitated, then PPO goes on.",
+        f"On {HARDWARE}; every stage begins with the weights of the one before, as they then were. "
+        "First the learned value of the table is imitated, then PPO goes on.",
         "",
         "| stage | table | teachers | imitation, minutes | positions | PPO, minutes | actions | "
         "seed |",

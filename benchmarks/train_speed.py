@@ -87,6 +87,6 @@ def train_speed(seconds: float, config: PPOConfig | None = None) -> Comparison:
 
 def _speed(name: str, config: PPOConfig, env: Any, seconds: float) -> Speed:
     model, timer = make_model(config, Budget(config.minutes, None), env), Timer(seconds)
-    threads = fastest_threads(model.policy, config.batch_size)
+    threads = fastest_threads(model.policy, model.env.reset(), config.batch_size)
     model.learn(1 << 50, callback=timer)
     return timer.speed(f"{name}, {threads} threads", threads)

@@ -53,6 +53,7 @@ def train(
     if begun and not (resume or overwrite):
         raise ValueError(f"{folder} holds a run already: --resume, --overwrite, or another --out")
     if begun and overwrite:
+        _check_sources(settings)
         _remove_run(folder)
     say(f"thegame train: {config} into {folder}; tensorboard --logdir {folder}/tensorboard")
     try:
@@ -82,6 +83,14 @@ def _load(config: Path, changes: list[str], seed: int | None) -> Any:
     from train.config import load_config
 
     return load_config(config, changes, seed)
+
+
+def _check_sources(settings: Any) -> None:
+    """ValueError where the weights that a run begins with or imitates cannot be had."""
+    from train import afterstate, ppo
+
+    check = afterstate.check_sources if settings.kind == "afterstate" else ppo.check_sources
+    check(settings)
 
 
 def _run(settings: Any, folder: Path, resume: bool) -> Path:

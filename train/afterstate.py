@@ -25,13 +25,14 @@ from agents.afterstate_features import SIZE, VERSION
 from agents.turn_value import LATE, TurnValue
 from agents.value_bins import BINS, utility_of
 from agents.value_model import ValueModel
-from agents.weight_files import load_weights, path_for, save_weights, table_metadata
+from agents.weight_files import save_weights, table_metadata
 from thegame_env.engine import parameters
 from thegame_env.ranges import deal_seed, training_seed
 from thegame_env.rules import Rules, Starter, Table
 from train.display import Display
 from train.search_play import SearchPlay
 from train.self_play import SelfPlay
+from train.sources import read_start
 from train.stopping import StopRequest
 from train.tables import Groups, distinct_tables
 from train.threads import use_threads
@@ -56,12 +57,14 @@ class AfterstateConfig(BaseModel):
                                   "groups of players, rules, memory, talk and starter, each a "
                                   "value or a list of values to combine.")  # fmt: skip
     utility: Literal["win", "score", "blend"] = Field("blend", description="What play maximises.")
-    start: str | None = Field(None, description="Weights to begin with: a shipped name or a path; "
-                              "of another table or talk they save much of the time.")  # fmt: skip
+    start: str | None = Field(None, min_length=1, description="Weights to begin with: a shipped "
+                              "name or a path; of another table or talk they save much of the "
+                              "time.")  # fmt: skip
     minutes: float = Field(15.0, gt=0, description="Length of the run, in minutes of "
                            "processor time.")  # fmt: skip
     games: int = Field(256, ge=1, description="Games played side by side, at each table.")
-    most: int = Field(24, ge=1, description="Plans valued a turn.")
+    most: int = Field(24, ge=1, description="Plans valued a turn (at least 96 once the deck is "
+                      "empty).")  # fmt: skip
     decay: float = Field(0.8, ge=0, le=1, description="Lambda of the returns.")
     explore: float = Field(0.02, ge=0, le=1, description="Share of random plans, in every other "
                            "stretch of play.")  # fmt: skip
@@ -105,6 +108,21 @@ class AfterstateConfig(BaseModel):
         return self.played[0]
 
 
+def starting_weights(
+    net: ValueNet, weights: str, table: Table
+) -> tuple[dict[str, torch.Tensor], list[dict[str, Any]]]:
+    """What `start` names, see `train.sources.read_start`."""
+    wanted = {name: value.shape for name, value in net.state_dict().items()}
+    return read_start(weights, KIND, VERSION, table, wanted)
+
+
+def check_sources(config: AfterstateConfig) -> None:
+    """ValueError where the start of the configuration cannot be had; writes nothing."""
+    if config.start is not None:
+        widths = config.pile_width, config.card_width, config.width, config.depth_width
+        starting_weights(ValueNet(*widths), config.start, config.table)
+
+
 class Learner:
     """The network, its optimiser, the samples and the games they come from."""
 
@@ -125,15 +143,7 @@ class Learner:
         self.plays = self._self_plays(0)
 
     def _begin_with(self, weights: str) -> None:
-        path = path_for(KIND, weights, self.config.table)
-        arrays, metadata = load_weights(path, KIND, VERSION)
-        kept = ("table", "tables", "config", "seconds", "games")
-        before = {key: metadata[key] for key in kept if key in metadata}
-        self.lineage = [*metadata.get("lineage", []), before]
-        given = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
-        for name, value in self.net.state_dict().items():
-            if name not in given or given[name].shape != value.shape:
-                raise ValueError(f"start: {weights} has another size of network ({name})")
+        given, self.lineage = starting_weights(self.net, weights, self.config.table)
         self.net.load_state_dict(given)
 
     def _self_plays(self, round_: int) -> list[SelfPlay]:
@@ -250,9 +260,8 @@ def train(config: AfterstateConfig, out: Path, resume: bool = False, report: Any
         ValueError: Nothing to resume, or another configuration's checkpoint.
         KeyboardInterrupt: It was asked to stop; the checkpoint is written.
     """
+    learner, checkpoint = Learner(config), out / "checkpoint.pt"
     out.mkdir(parents=True, exist_ok=True)
-    checkpoint = out / "checkpoint.pt"
-    learner = Learner(config)
     if resume:
         if not checkpoint.exists():
             raise ValueError(f"nothing to resume: {checkpoint} does not exist")
@@ -332,4 +341,4 @@ def _reached(left: npt.NDArray[np.int64]) -> dict[str, Any]:
     }
 
 
-__all__ = ["AfterstateConfig", "Learner", "export", "train"]
+__all__ = ["AfterstateConfig", "Learner", "check_sources", "export", "train"]

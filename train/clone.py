@@ -41,6 +41,8 @@ Int64 = npt.NDArray[np.int64]
 
 ACTIONS = 16
 """First actions kept of a position's plans."""
+SAME = 1e-6
+"""Worths that differ by less are of plans in another order."""
 NEVER = np.float32(-1e9)
 """Worth of a place without an action."""
 
@@ -77,9 +79,13 @@ def first_actions(starts: Any, plans: Any, lengths: Any, utility: Any, cards: in
                     at += 1
                 if at == found:
                     if found == ACTIONS:
-                        continue
+                        at = int(np.argmin(worth[i]))
+                        if worth[i, at] >= utility[plan]:
+                            continue
+                        worth[i, at] = NEVER
+                    else:
+                        found += 1
                     actions[i, at] = action
-                    found += 1
                 worth[i, at] = max(worth[i, at], utility[plan])
 
 
@@ -348,13 +354,14 @@ class Clone:
         config = self.config
         logits = self.policy.masked_logits(obs, masks)
         logs = torch.log_softmax(logits, 1)
-        best = actions.gather(1, worth.argmax(1, keepdim=True))[:, 0]
-        agreement = (logits.detach().argmax(1) == best).float().mean().item()
-        if self.progress < config.cross_entropy:
+        most = worth.amax(1, keepdim=True)
+        chosen = (actions == logits.detach().argmax(1, keepdim=True)) & (worth >= most - SAME)
+        agreement = chosen.any(1).float().mean().item()
+        if self.progress < config.cross_entropy or config.cross_entropy == 1.0:
             target = torch.softmax(worth / config.temperature, 1)
             return -(target * logs.gather(1, actions)).sum(1).mean(), agreement
         regret = torch.full_like(logits, config.worst / config.temperature)
-        lost = (worth.amax(1, keepdim=True) - worth).clamp(max=config.worst) / config.temperature
+        lost = (most - worth).clamp(max=config.worst) / config.temperature
         regret.scatter_reduce_(1, actions, lost, "amin")
         chances = torch.softmax(logits, 1)
         return (chances * (regret + logs.clamp(min=-50.0))).sum(1).mean(), agreement

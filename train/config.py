@@ -152,7 +152,8 @@ class CloneSection(Section):
         gt=0,
         description="Loss of utility of an action that no plan begins with, and of any at most.",
     )
-    most: Whole = Field(default=24, ge=1, description="Plans that the teacher values a position.")
+    most: Whole = Field(default=24, ge=1, description="Plans that the teacher values a position "
+                        "(at least 96 once the deck is empty).")  # fmt: skip
     segment: Whole = Field(
         default=32, ge=1, description="Actions a game between two rounds of gradient steps."
     )
@@ -211,6 +212,7 @@ class PPOConfig(Section):
     )
     start: str | None = Field(
         default=None,
+        min_length=1,
         description="Policy weights to begin with: a shipped name or a path; those of a similar "
         "table save much of the imitation.",
     )

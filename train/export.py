@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ def export(
     seconds: float,
     clone: dict[str, Any] | None = None,
     lineage: list[dict[str, Any]] | None = None,
+    scores: Sequence[Score] = (),
 ) -> None:
     """Write `path` (.safetensors) and the JSON beside it.
 
@@ -37,9 +39,10 @@ def export(
         seconds: Time spent on that.
         clone: What is known of the imitation before.
         lineage: What is known of the runs whose weights it began with, oldest first.
+        scores: What it reached at each table, where there are several.
     """
     tables = [table_metadata(table) for table in config.all_tables]
-    metadata = {
+    metadata: dict[str, Any] = {
         "kind": KIND,
         "version": VERSION,
         "observation": config.network.observation,
@@ -51,15 +54,24 @@ def export(
         "seed": config.seed,
         "steps": steps,
         "seconds": round(seconds),
-        "development": {
-            "games": score.games,
-            "win_rate": score.win_rate,
-            "cards_left_mean": score.cards_left,
-        },
+        "development": _reached(score),
         "libraries": {
             "torch": torch.__version__,
             "stable_baselines3": stable_baselines3.__version__,
             "numpy": np.__version__,
         },
     }
+    if config.tables:
+        metadata["development"]["tables"] = [
+            {**told, "starter": table.starter, **_reached(one)}
+            for told, table, one in zip(tables, config.all_tables, scores, strict=True)
+        ]
     save_weights(path, {name: value.numpy() for name, value in net.weights().items()}, metadata)
+
+
+def _reached(score: Score) -> dict[str, Any]:
+    return {
+        "games": score.games,
+        "win_rate": score.win_rate,
+        "cards_left_mean": score.cards_left,
+    }

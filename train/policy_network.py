@@ -22,6 +22,9 @@ from agents.policy_net import OTHERS
 from thegame_env.observation import observation_spec
 from thegame_env.rules import N_PILES, Table
 
+SEEN_BY = {"around": ("around",), "facts": ("after", "end_after"), "others": ("others",)}
+"""What the action head may see -> the layers that see it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -104,7 +107,7 @@ class PolicyNet(nn.Module):
         deep: Width of the context.
         head: Width of the action head's first layer.
         mix: Width of its second layer, and of the third.
-        sees: Which of "around", "facts" and "others" count; the weights of the rest stay 0.
+        sees: Which of "around", "facts" and "others" count; the weights of the rest are told as 0.
     """
 
     def __init__(
@@ -118,7 +121,7 @@ class PolicyNet(nn.Module):
         sees: Sequence[str] = ("around", "facts", "others"),
     ) -> None:
         super().__init__()
-        self.shape = shape
+        self.shape, self.sees = shape, frozenset(sees)
         self.body = Body(shape, pile, context, deep)
         self.head_pile = nn.Linear(pile, head)
         self.head_context = nn.Linear(deep, head, bias=False)
@@ -134,14 +137,6 @@ class PolicyNet(nn.Module):
         self.end = nn.Linear(mix, 1)
         initialise(self, small=(self.play, self.end))
         nn.init.normal_(self.gap.weight, std=0.1)
-        optional = {
-            "around": (self.around,),
-            "facts": (self.after, self.end_after),
-            "others": (self.others,),
-        }
-        for layer in (one for name in optional if name not in sees for one in optional[name]):
-            nn.init.zeros_(layer.weight)
-            layer.requires_grad_(False)
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
         """float32[B, size] -> logits float32[B, A]; plays that are not legal have 0."""
@@ -151,17 +146,24 @@ class PolicyNet(nn.Module):
         table, card, pile, gap, held = listed.unbind(1)
         hidden = self.head_pile(codes) + self.head_context(context)[:, None]
         hidden = hidden.flatten(0, 1).index_select(0, N_PILES * table + pile)
-        near = self.around(around).flatten(0, 1).index_select(0, 2 * held + pile // 2)
-        hidden = torch.relu_(hidden.add_(near).add_(self.gap(gap)).add_(self.after(facts)))
-        told = torch.relu(self.mix(hidden))
-        total = OTHERS * _sums(told, table, len(obs))
-        cards = OTHERS * _sums(told, held, len(around))
-        others = self.others(total.index_select(0, table) - cards.index_select(0, held))
-        scores = self.play(torch.relu(self.compare(told) + others))[:, 0]
+        hidden = hidden.add_(self.gap(gap))
+        if "around" in self.sees:
+            near = self.around(around).flatten(0, 1)
+            hidden = hidden.add_(near.index_select(0, 2 * held + pile // 2))
+        said = self.end_context(context)
+        if "facts" in self.sees:
+            hidden, said = hidden.add_(self.after(facts)), said + self.end_after(now)
+        told = torch.relu(self.mix(torch.relu_(hidden)))
+        compared = self.compare(told)
+        if "others" in self.sees:
+            total = OTHERS * _sums(told, table, len(obs))
+            cards = OTHERS * _sums(told, held, len(around))
+            others = total.index_select(0, table) - cards.index_select(0, held)
+            compared, said = compared + self.others(others), said + self.others(total)
+        scores = self.play(torch.relu(compared))[:, 0]
         plays = N_PILES * self.shape.cards
         at = plays * table + pile * self.shape.cards + card
         logits = codes.new_zeros(len(obs) * plays).scatter(0, at, scores).view(-1, plays)
-        said = self.end_context(context) + self.end_after(now) + self.others(total)
         return torch.cat([logits, self.end(torch.relu(said))], dim=1)
 
     def _plays(self, obs: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -181,7 +183,12 @@ class PolicyNet(nn.Module):
 
     def weights(self) -> dict[str, torch.Tensor]:
         """The parameters under the names that `agents.policy_net.PolicyModel` knows."""
-        return {name.removeprefix("body."): value for name, value in self.state_dict().items()}
+        state = {name.removeprefix("body."): value for name, value in self.state_dict().items()}
+        for seen, layers in SEEN_BY.items():
+            if seen not in self.sees:
+                state |= {f"{name}.weight": torch.zeros_like(state[f"{name}.weight"])
+                          for name in layers}  # fmt: skip
+        return state
 
 
 def _sums(x: torch.Tensor, group: torch.Tensor, groups: int) -> torch.Tensor:

@@ -18,19 +18,19 @@ from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 from stable_baselines3.common.vec_env import VecEnv
 
 from agents.ppo import KIND
-from agents.weight_files import load_weights, path_for
 from thegame_env.observation import VERSION, observation_spec
 from thegame_env.ranges import training_seed
 from thegame_env.rules import Table
-from train.clone import Clone
+from train.clone import Clone, Teacher
 from train.config import PPOConfig
 from train.development import Score
 from train.display import Display
 from train.imitation import imitate
 from train.late_starts import LateStarts
-from train.policy import SharedPilePolicy
+from train.policy import SharedPilePolicy, networks
 from train.policy_network import Shape
 from train.snapshot import put_learning, put_play, read_checkpoint
+from train.sources import read_start
 from train.stopping import Budget, StopRequest
 from train.threads import fastest_threads, use_threads
 from train.training_env import TrainingEnv, hidden_size
@@ -93,17 +93,17 @@ def train(
     if config.clone is not None and not told.get("over"):
         spent = told.get("seconds", 0.0), told.get("positions", 0)
         clone = Clone(config.clone, config.gamma, model, *spent)
+    lineage = facts.get("lineage", [])
+    if config.start is not None and not resume:
+        lineage = begin_with(model.policy.actor, config.start, config.all_tables[0])
     out.mkdir(parents=True, exist_ok=True)
     if not config.threads:
-        fastest_threads(model.policy, config.batch_size)
+        fastest_threads(model.policy, make_env(config).reset(), config.batch_size)
     logs = str(out / "tensorboard")
     model.set_logger(Logger(logs, [TensorBoardOutputFormat(logs)]))
-    lineage = facts.get("lineage", [])
     if resume:
         put_learning(model, arrays)
         put_play(model, arrays)
-    elif config.start is not None:
-        lineage = begin_with(model.policy.actor, config.start, config.all_tables[0])
     with StopRequest() as stop, Display(report) as display:
         best = Score(**facts["best"]) if facts.get("best") else None
         watch = Watch(config, out, budget, stop, display, best, told)
@@ -191,21 +191,29 @@ def make_model(config: PPOConfig, budget: Budget, env: VecEnv | None = None) -> 
     return model
 
 
+def check_sources(config: PPOConfig) -> None:
+    """ValueError where a start or a teacher of the configuration cannot be had; writes nothing."""
+    tables = config.all_tables
+    if config.clone is not None:
+        for table in tables:
+            Teacher(table, config.clone.teacher, config.clone.most)
+    if config.start is not None:
+        actor, _ = networks(shape_of(config), config.network, tables[0].rules.n_actions)
+        begin_with(actor, config.start, tables[0])
+
+
 def begin_with(actor: Any, weights: str, table: Table) -> list[dict[str, Any]]:
     """Give the actor the weights of a trained policy; what is known of how they were learnt.
 
     Raises:
         ValueError: There are no such weights, or they are of another network.
     """
-    path = path_for(KIND, weights, table).with_suffix(".safetensors")
-    arrays, metadata = load_weights(path, KIND, VERSION)
-    for name, value in actor.weights().items():
-        if name not in arrays or arrays[name].shape != tuple(value.shape):
-            raise ValueError(f"start: {weights} is of another network than this run's ({name})")
-        value.copy_(torch.from_numpy(arrays[name].copy()))
-    kept = "table", "tables", "config", "clone", "seed", "steps", "seconds", "development"
-    before = {key: metadata[key] for key in kept if key in metadata}
-    return [*metadata.get("lineage", []), before]
+    state = actor.weights()
+    wanted = {name: value.shape for name, value in state.items()}
+    given, lineage = read_start(weights, KIND, VERSION, table, wanted)
+    for name, value in state.items():
+        value.copy_(given[name])
+    return lineage
 
 
 def _check_same(config: PPOConfig, before: dict[str, Any], path: Path) -> None:

@@ -6,6 +6,8 @@ import os
 import time
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 
 ROUNDS = 3
@@ -22,24 +24,26 @@ def use_threads(threads: int) -> None:
     torch.set_num_threads(threads)
 
 
-def fastest_threads(policy: Any, batch_size: int) -> int:
+def fastest_threads(policy: Any, obs: npt.NDArray[np.float32], batch_size: int) -> int:
     """The number of threads with which the policy's gradients are fastest; it is left set.
+
+    `obs` are observations of positions (float32[n, size]), repeated to fill the batch.
 
     On a busy machine one thread can beat two several times over, because torch's threads wait for
     each other at every layer.
     """
     most = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     candidates = [n for n in (1, 2, 4, 8, 16) if n <= most]
-    best = min(candidates, key=lambda threads: _seconds(policy, batch_size, threads))
+    batch = torch.from_numpy(np.resize(obs, (batch_size, obs.shape[1])))
+    best = min(candidates, key=lambda threads: _seconds(policy, batch, threads))
     use_threads(best)
     return best
 
 
-def _seconds(policy: Any, batch_size: int, threads: int) -> float:
+def _seconds(policy: Any, obs: torch.Tensor, threads: int) -> float:
     """Seconds of the fastest of some gradient computations; the gradients are thrown away."""
     use_threads(threads)
-    obs = torch.zeros(batch_size, policy.observation_space.shape[0])
-    actions = torch.zeros(batch_size, dtype=torch.long)
+    actions = torch.zeros(len(obs), dtype=torch.long)
     times = []
     for _ in range(ROUNDS + 1):
         began = time.perf_counter()

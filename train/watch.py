@@ -131,7 +131,8 @@ class Watch(BaseCallback):  # type: ignore[misc]
 
     def evaluate(self) -> Score:
         """Judge the policy as it is; the best one so far is exported."""
-        score = self._judge()
+        scores = self._judge()
+        score = mean_of(scores)
         self.latest, self._judged = score, self.budget.seconds
         self.logger.record("development/win_rate", score.win_rate)
         self.logger.record("development/cards_left", score.cards_left)
@@ -145,12 +146,12 @@ class Watch(BaseCallback):  # type: ignore[misc]
             seconds = self.budget.seconds if steps else 0.0
             export(
                 self.out / POLICY, net, self.config, score, steps, seconds, self.clone,
-                self.lineage,
+                self.lineage, scores,
             )  # fmt: skip
         return score
 
-    def _judge(self) -> Score:
-        """The score over all tables, each of which is logged where there are several."""
+    def _judge(self) -> list[Score]:
+        """The score at each table; each is logged where there are several."""
         config, net = self.config, self.model.policy.actor
         tables, kind = config.all_tables, config.network.observation
         games = max(config.evaluation.games // len(tables), 1)
@@ -159,7 +160,7 @@ class Watch(BaseCallback):  # type: ignore[misc]
             if len(tables) > 1:
                 self.logger.record(f"development/win_rate/{table_name(table)}", score.win_rate)
                 self.logger.record(f"development/cards_left/{table_name(table)}", score.cards_left)
-        return mean_of(scores)
+        return scores
 
     def _place(self) -> str:
         """How far the run is, in words."""

@@ -16,7 +16,7 @@ from agents.play_features import (
     sets_of_views,
     spread_words,
 )
-from thegame_env.engine import Engine, parameters, random_steps
+from thegame_env.engine import Engine, mask_into, parameters, random_steps
 from thegame_env.notation import parse_position
 from thegame_env.observation import ENCODERS, encode_batch, observation_spec
 from thegame_env.rules import PRESETS, Rules, Table
@@ -85,6 +85,7 @@ def test_how_the_cards_fit_after_a_play():
         Table(),
         Table(players=5, memory=False),
         Table(Rules("custom", cards=20, hand_sizes=(4, 3), trick=4), 2),
+        Table(Rules("custom", cards=60, hand_sizes=(11,), trick=12), 1),
         Table(PRESETS["profi"], 3, talk="open"),
     ],
     ids=lambda table: f"{table.rules.name}-{table.players}",
@@ -106,3 +107,10 @@ def test_observations_tell_the_same_as_views(table):
     assert (sets[0] == sets[1]).all()
     assert (tops[0] == tops[1]).all()
     assert (sets[0, :, :2] & sets[0, :, 2:] == 0).all()
+    listed = np.zeros((200, table.rules.n_actions), np.int8)
+    plays = plays_of(sets[0], tops[0], table.rules.cards, table.rules.trick).plays
+    listed[plays[:, TABLE], plays[:, PILE] * table.rules.cards + plays[:, CARD]] = 1
+    masks = np.zeros_like(listed)
+    for row, mask in zip(rows, masks, strict=True):
+        mask_into(row, engine.p, mask)
+    assert (listed[:, :-1] == masks[:, :-1]).all()

@@ -85,6 +85,11 @@ def test_a_policy_tells_its_imitation_and_its_own_results_only() -> None:
     assert "| `ppo` | 10,000 | 60.0 (59.0-61.0) | 1.50 |" in text
     assert "90.0" not in text
     assert "40.0" not in text
+    told = {"rules": "official", "players": 4, "memory": True, "talk": "none"}
+    several = {**told, "starter": "seat0", "games": 50, "win_rate": 0.25, "cards_left_mean": 4.0}
+    many = {**metadata, "tables": [told], "development": {"games": 50, "win_rate": 0.25,
+            "cards_left_mean": 4.0, "tables": [several]}}  # fmt: skip
+    assert "| - | - | - | 25.0, 4.0 | - |" in card("ppo_generalist", many, [])
     scratch = {key: value for key, value in metadata.items() if key != "clone"}
     text = card("ppo_4p", {**metadata, "lineage": [scratch]}, cells)
     assert "| 1 | `official`, 4 players, memory on, talk none | - | - | - | 25.0 |" in text

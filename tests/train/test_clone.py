@@ -12,7 +12,8 @@ from thegame_env.observation import VERSION
 from thegame_env.rules import Table
 from train.clone import ACTIONS, NEVER, Clone, Teacher, first_actions
 from train.config import parse_config
-from train.ppo import begin_with, make_model, train
+from train.development import Score
+from train.ppo import begin_with, check_sources, make_model, train
 from train.snapshot import read_checkpoint
 from train.stopping import Budget
 from train.watch import CHECKPOINT, POLICY
@@ -123,10 +124,21 @@ def test_a_run_clones_then_learns_and_tells_so(tmp_path):
 
 def test_a_policy_of_the_imitation_tells_no_minutes_of_ppo(tmp_path, monkeypatch):
     monkeypatch.setattr(Budget, "seconds", property(lambda _: 500.0))
-    weights = train(config(evaluation={"games": 200}), tmp_path, report=quiet)
-    told = read_metadata(weights)
-    assert (told["steps"] == 0) == (told["seconds"] == 0)
-    assert told["seconds"] in (0, 500)
+    monkeypatch.setattr(Score, "better_than", lambda _, other: other is None)
+    told = read_metadata(train(config(), tmp_path, report=quiet))
+    assert (told["steps"], told["seconds"]) == (0, 0)
+
+
+def test_what_the_head_does_not_see_counts_no_more_after_ppo_or_a_start(tmp_path):
+    small = {"pile": 8, "context": 16, "deep": 16, "head": 16, "value": 8}
+    first = train(config(steps=128, clone=None), tmp_path / "first", report=quiet)
+    blind = config(clone=None, network={**small, "sees": ["facts"]}, start=str(first))
+    last = train(blind, tmp_path / "second", report=quiet)
+    arrays = load_weights(last, "ppo", VERSION)[0]
+    assert {name for name, array in arrays.items() if not array.any()} == {
+        "around.weight",
+        "others.weight",
+    }
 
 
 def test_only_the_critic_learns_at_first():
@@ -227,6 +239,10 @@ def test_weights_of_another_network_do_not_begin_a_run(tmp_path):
     wider = config(clone=None, network={"pile": 9}, start=str(first))
     with pytest.raises(ValueError, match=r"start: .* is of another network than this run's"):
         train(wider, tmp_path / "second", report=quiet)
-    with pytest.raises(ValueError, match="no weights at nowhere"):
+    with pytest.raises(ValueError, match="start: there are no ppo weights nowhere; shipped are"):
         train(config(clone=None, start="nowhere"), tmp_path / "third", report=quiet)
-    assert not (tmp_path / "third" / CHECKPOINT).exists()
+    assert not (tmp_path / "third").exists()
+    with pytest.raises(ValueError, match=r"start: afterstate_5p.* holds 'afterstate' weights"):
+        check_sources(config(clone=None, start=str(SHIPPED / "afterstate_5p")))
+    with pytest.raises(ValueError, match=r"clone\.teacher: no weights at nowhere"):
+        check_sources(config(clone={"teacher": "nowhere"}))

@@ -86,25 +86,6 @@ def test_the_head_sees_what_lies_around_and_how_the_cards_fit_then():
     assert found == pytest.approx(list(expected.values()))
 
 
-@pytest.mark.parametrize("left_out", ["around", "facts", "others"])
-def test_what_the_head_does_not_see_does_not_count_and_is_not_learnt(left_out):
-    shape = Shape.of(Table(Rules(), 3))
-    sees = tuple(one for one in ("around", "facts", "others") if one != left_out)
-    network = SMALL.model_copy(update={"sees": sees})
-    blind, _ = networks(shape, network, 393)
-    view = parse_position("up=51,20 down=49,80 hand=41,52,59,47 others=6,6 deck=20")
-    optimizer = torch.optim.Adam(blind.parameters(), lr=0.1)
-    for _ in range(3):
-        optimizer.zero_grad()
-        blind(torch.from_numpy(observe(view))[None]).square().sum().backward()
-        optimizer.step()
-    weights = blind.weights()
-    zero = {"around": ["around"], "facts": ["after", "end_after"], "others": ["others"]}
-    for name, layers in zero.items():
-        for layer in layers:
-            assert (weights[f"{layer}.weight"] == 0.0).all() == (name == left_out)
-
-
 def test_piles_of_a_kind_share_their_scores():
     """Swapping two piles of a kind swaps their logits, where the context has no say."""
     net = small_net(Table(Rules(), 3))

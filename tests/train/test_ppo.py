@@ -225,6 +225,6 @@ def test_scores_are_ordered_by_wins_then_cards():
 def test_the_thread_count_is_one_that_the_machine_has():
     threads = torch.get_num_threads()
     model = make_model(config(), Budget(None, 1))
-    assert fastest_threads(model.policy, 32) == torch.get_num_threads() >= 1
+    assert fastest_threads(model.policy, model.env.reset(), 32) == torch.get_num_threads() >= 1
     assert all(parameter.grad is None for parameter in model.policy.parameters())
     torch.set_num_threads(threads)

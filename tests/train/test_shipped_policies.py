@@ -70,6 +70,7 @@ def test_numpy_equals_torch_at_ten_thousand_positions(name):
     check_equal(name, 10_000)
 
 
+@pytest.mark.long
 def test_a_decision_takes_less_than_three_tenths_of_a_millisecond():
     name = NAMES[-1]
     table = table_of(name)

@@ -40,10 +40,10 @@ INTRODUCTION = (
     "What each part of the recipe is worth. Every row is a run of `thegame train` on one core, "
     "told by its configuration; the policies of a table then play the same held-out deals, "
     "greedily and without search. Differences are to the table's first row, paired, with 95 % "
-    "intervals. PPO actions are those that the kept policy has learnt from: 0 where the imitation alone did "
-    "best on the development deals. Each row but those of the last table is one seed, so small "
-    "differences may be that seed's. `python -m benchmarks.ablations` trains, plays and writes "
-    "this anew."
+    "intervals. PPO actions are those that the kept policy has learnt from: 0 where the imitation"
+    " alone did best on the development deals. Each row but those of the last table is one seed, "
+    "so small differences may be that seed's. `python -m benchmarks.ablations` trains, plays and "
+    "writes this anew."
 )
 
 

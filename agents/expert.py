@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from agents.afterstate import KIND, check_whole, trained_utility
 from agents.afterstate_features import VERSION
 from agents.base import Actions, Agent, Rows, Streams
 from agents.candidates import OPEN
@@ -31,14 +32,15 @@ from agents.turn_value import TurnValue
 from agents.unseen_deals import new_pool
 from agents.value_bins import utility_of
 from agents.value_model import ValueModel
-from agents.weight_files import load_weights, path_for
+from agents.weight_files import load_for
 from thegame_env.engine import parameters
 from thegame_env.layout import GAME_ROW, P_CARDS, P_TALK, TALK_NONE, V_HAND
-from thegame_env.rules import N_PILES, Table
+from thegame_env.rules import MAX_CARDS, N_PILES, Table
 
-KIND = "afterstate"
-PLANS = 10
-"""Plans judged at most."""
+PLANS, ROOT_PLANS = 10, 40
+"""Plans judged at most, unless it is told; and plans of a turn that they are chosen from."""
+MOST_DEALS = 10_000
+"""Dealings of a decision at most: those of a round lie in memory at once, for all its plans."""
 AHEAD, AHEAD_BRANCH, AHEAD_REACH = 6, 4, 10
 """Plans valued a turn while looking ahead, plays tried at each afterstate and the largest gap
 beyond the minimum. Against 8, 6 and 15 a dealing takes half the time, and what is lost against a
@@ -75,8 +77,7 @@ class Budget:
                 "expert takes a time (expert:100ms, expert:1s) or deals=N, one of both"
             )
         if deals is not None:
-            if not isinstance(deals, int) or deals < 4:
-                raise ValueError(f"expert: deals must be a whole number from 4 up, not {deals!r}")
+            check_whole("expert", "deals", deals, 4, MOST_DEALS)
             return Budget(None, deals)
         match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(ms|s)", str(time_text))
         if match is None or float(match[1]) == 0:
@@ -183,7 +184,7 @@ class Searcher:
         self.p, worth = parameters(table), utility_of(utility)
         self.plans = plans
         self.prior = SOLO_PRIOR if table.players == 1 else TEAM_PRIOR
-        self.root = TurnValue(self.p, model, worth, 40)
+        self.root = TurnValue(self.p, model, worth, ROOT_PLANS)
         self.ahead = LookAhead(
             TurnValue(self.p, model, worth, ahead, AHEAD_BRANCH, AHEAD_REACH), turns
         )
@@ -262,10 +263,20 @@ class Searcher:
 
 
 class ExpertAgent(Agent):
-    """See the module; keeps the plan of a turn under way, by the game's stream and position."""
+    """See the module; keeps the plan of a turn under way, by the game's stream and position.
 
-    def __init__(self, name: str, searcher: Searcher, budget: Budget) -> None:
+    Args:
+        name: Its specification.
+        searcher: What judges its turns.
+        budget: What a decision may cost.
+        weights_hash: Of the file that the value was read from.
+    """
+
+    def __init__(
+        self, name: str, searcher: Searcher, budget: Budget, weights_hash: str = ""
+    ) -> None:
         self.name, self.searcher, self.budget = name, searcher, budget
+        self.weights_hash = weights_hash
         self._planned: dict[bytes, list[int]] = {}
 
     def act_rows(self, rows: Rows, p: Rows, streams: Streams) -> Actions:
@@ -288,7 +299,7 @@ def make(
     *,
     deals: int | None = None,
     weights: str | None = None,
-    utility: str = "blend",
+    utility: str | None = None,
     plans: int = PLANS,
     turns: int | None = None,
 ) -> Agent:
@@ -299,19 +310,24 @@ def make(
         budget: Processor time a decision, such as "100ms" or "1s".
         deals: Dealings that the plans which last are judged on, in place of a time.
         weights: Name of shipped weights of the kind "afterstate", or the path of a weights file.
-        utility: "win", "score" or "blend" (see value_bins.utility_of).
+        utility: "win", "score" or "blend" (see value_bins.utility_of); None: as they were trained.
         plans: Plans judged at most.
-        turns: Turns looked ahead; the default depends on the table.
+        turns: Turns looked ahead; TURNS unless it is told.
+
+    Raises:
+        ValueError: There are no such weights, they are damaged, or of another table; or a parameter
+            is out of its range.
     """
     spent = Budget.of(budget, deals)
     ahead = TURNS if turns is None else turns
-    for key, value, least in (("plans", plans, 2), ("turns", ahead, 0)):
-        if not isinstance(value, int) or value < least:
-            raise ValueError(f"expert: {key} must be a whole number from {least} up, not {value!r}")
-    arrays, _ = load_weights(path_for(KIND, weights, table), KIND, VERSION)
-    searcher = Searcher(table, ValueModel(arrays), utility, plans, ahead, AHEAD)
+    check_whole("expert", "plans", plans, 2, ROOT_PLANS)
+    check_whole("expert", "turns", ahead, 0, MAX_CARDS)
+    found = load_for(KIND, VERSION, weights, table)
+    own = trained_utility(found.metadata)
+    aim = own if utility is None else utility
+    searcher = Searcher(table, ValueModel(found.arrays), aim, plans, ahead, AHEAD)
     given = [budget] if budget else [f"deals={deals}"]
     given += [f"weights={weights}"] * (weights is not None)
-    given += [f"utility={utility}"] * (utility != "blend") + [f"plans={plans}"] * (plans != PLANS)
+    given += [f"utility={aim}"] * (aim != own) + [f"plans={plans}"] * (plans != PLANS)
     given += [f"turns={turns}"] * (turns is not None)
-    return ExpertAgent("expert:" + ",".join(given), searcher, spent)
+    return ExpertAgent("expert:" + ",".join(given), searcher, spent, found.hash)

@@ -6,14 +6,11 @@ are a file that `thegame train` wrote, or the name of a shipped one.
 
 from __future__ import annotations
 
-import hashlib
-from typing import Any
-
 import numpy as np
 
 from agents.base import Actions, Agent, Rows, Streams
 from agents.policy_net import PlainModel, PolicyModel, model_of
-from agents.weight_files import load_weights, path_for, serving, table_metadata
+from agents.weight_files import load_for
 from thegame_env.observation import VERSION
 from thegame_env.rules import Table
 
@@ -53,24 +50,7 @@ def make(table: Table, weights: str | None = None) -> Agent:
     Raises:
         ValueError: There are no such weights, they are damaged, or of another table.
     """
-    path = path_for(KIND, weights, table).with_suffix(".safetensors")
-    arrays, metadata = load_weights(path, KIND, VERSION)
-    wanted = table_metadata(table)
-    if serving({path.stem: metadata}, wanted) is None:
-        trained = metadata.get("tables") or [metadata.get("table")]
-        raise ValueError(
-            f"{path.name} was trained for {'; '.join(map(_told, trained))}, not for {_told(wanted)}"
-        )
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    found = load_for(KIND, VERSION, weights, table)
     name = f"ppo:{weights}" if weights else "ppo"
-    model = model_of(table, arrays, metadata.get("observation", "relative"))
-    return PPOAgent(name, model, digest)
-
-
-def _told(table: Any) -> str:
-    """A table's metadata in words."""
-    if not isinstance(table, dict):
-        return "an unknown table"
-    memory = "memory on" if table.get("memory") else "memory off"
-    rules, players, talk = (table.get(key) for key in ("rules", "players", "talk"))
-    return f"{rules}, {players} players, {memory}, talk {talk}"
+    model = model_of(table, found.arrays, found.metadata.get("observation", "relative"))
+    return PPOAgent(name, model, found.hash)

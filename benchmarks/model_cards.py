@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from safetensors.numpy import load_file
+
 from agents.weight_files import SHIPPED, serving, shipped, write_atomic
 from thegame_env.rules import MAX_SEATS
 
@@ -49,9 +51,12 @@ def card(name: str, metadata: Mapping[str, Any], cells: Iterable[Mapping[str, An
     known = {**shipped(metadata["kind"]), name: metadata}
     lines = [f"# {name}", "", purpose, "", "## Table", "", *_tables(metadata), ""]
     training = _policy_training if metadata["kind"] == "ppo" else _training
-    lines += ["## Training", "", *training(name, metadata), ""]
+    lines += ["## Training", "", *training(name, metadata), "", *_facts(name, metadata), ""]
+    cells = list(cells)
+    own = [cell for cell in cells if _player(cell, known) == name]
     lines += ["## Results on held-out deals", ""]
-    lines += _results([cell for cell in cells if _player(cell, known) == name], metadata)
+    lines += _results(own, metadata) if own else ["Not played on held-out deals yet."]
+    lines += [*_beside(cells, own, metadata), *_measured(own)]
     if "tables" in metadata:
         lines += ["", "## Results on development deals", "", *_development(metadata)]
     return "\n".join([*lines, "", "## Known weaknesses", "", weak, ""])
@@ -89,11 +94,13 @@ def _training(name: str, metadata: Mapping[str, Any]) -> list[str]:
 def _policy_training(name: str, metadata: Mapping[str, Any]) -> list[str]:
     lines = [
         f"On {HARDWARE}; every stage begins with the weights of the one before, as they then were. "
-        "First the learned value of the table is imitated, then PPO goes on.",
+        "First the learned value of the table is imitated, then PPO goes on; kept is the policy "
+        "that did best on development deals, so of PPO's minutes only those up to it count: none "
+        "where the imitation did best.",
         "",
-        "| stage | table | teachers | imitation, minutes | positions | PPO, minutes | actions | "
-        "seed |",
-        "|---|---|---|---|---|---|---|---|",
+        "| stage | table | teachers | imitation, minutes | positions | PPO, minutes | kept of "
+        "them | actions | seed |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for number, stage in enumerate([*metadata.get("lineage", []), metadata], start=1):
         clone = stage.get("clone")
@@ -102,17 +109,67 @@ def _policy_training(name: str, metadata: Mapping[str, Any]) -> list[str]:
             teachers = ", ".join(f"`{teacher}`" for teacher in clone["teachers"])
             imitated = f"{teachers} | {clone['minutes']:.1f} | {clone['positions']:,}"
         lines.append(
-            f"| {number} | {_stage_table(stage)} | {imitated} | {stage['seconds'] / 60:.1f} | "
-            f"{stage['steps']:,} | {stage['seed']} |"
+            f"| {number} | {_stage_table(stage)} | {imitated} | {_minutes(stage)} | "
+            f"{stage['seconds'] / 60:.1f} | {stage['steps']:,} | {stage['seed']} |"
         )
     ended = metadata["development"]
     return [
         *lines,
         "",
-        f"Kept is the policy that did best on {ended['games']:,} development deals "
-        f"({100 * ended['win_rate']:.1f} % won, {ended['cards_left_mean']:.2f} cards left). "
-        f"The last stage: `thegame train configs/{name}.yaml --seed {metadata['seed']}`.",
+        f"On {ended['games']:,} development deals it won {100 * ended['win_rate']:.1f} %, with "
+        f"{ended['cards_left_mean']:.2f} cards left on average. The last stage: "
+        f"`thegame train configs/{name}.yaml --seed {metadata['seed']}`.",
     ]
+
+
+def _minutes(stage: Mapping[str, Any]) -> str:
+    """Minutes of PPO that a stage was granted; "-" where its length was told in actions."""
+    minutes = stage.get("config", {}).get("minutes")
+    return "-" if minutes is None else f"{minutes:.1f}"
+
+
+def _facts(name: str, metadata: Mapping[str, Any]) -> list[str]:
+    """What the file tells of itself: size, version of its inputs, libraries."""
+    kind = "observation `relative`" if metadata["kind"] == "ppo" else "afterstate features"
+    used = metadata.get("libraries", {})
+    told = ", ".join(f"{library} {version}" for library, version in used.items())
+    libraries = f" Trained with {told}." if used else ""
+    path = SHIPPED / f"{name}.safetensors"
+    size = f"{sum(a.size for a in load_file(path).values()):,} numbers, " if path.is_file() else ""
+    return [f"Network: {size}{kind} version {metadata['version']}.{libraries}"]
+
+
+def _beside(
+    cells: Iterable[Mapping[str, Any]],
+    own: Iterable[Mapping[str, Any]],
+    metadata: Mapping[str, Any],
+) -> list[str]:
+    """What others win at the table of specialist weights, to see what these lack."""
+    if "tables" in metadata:
+        return []
+    mine, table = [cell["agent"] for cell in own], metadata["table"]
+    others = [
+        f"`{cell['agent']}` {100 * cell['win_rate']:.1f} %"
+        for cell in sorted(cells, key=lambda cell: -cell["win_rate"])
+        if all(cell[key] == table[key] for key in ("rules", "players", "memory", "talk"))
+        and cell["agent"] not in mine
+    ]
+    return ["", f"Others at this table: {', '.join(others)}."] if others else []
+
+
+def _measured(own: Iterable[Mapping[str, Any]]) -> list[str]:
+    """How the figures were measured, and the time of a decision."""
+    lines = []
+    for cell in own:
+        time = cell.get("ms_per_decision_p50")
+        took = f"; a decision takes {time:.2g} ms (median, many games side by side)" if time else ""
+        memory = "on" if cell["memory"] else "off"
+        lines.append(
+            f"`thegame eval --agents {cell['agent']} --rules {cell['rules']} --players "
+            f"{cell['players']} --talk {cell['talk']} --memory {memory} --games {cell['games']} "
+            f"--deals held-out --seed 1`{took}."
+        )
+    return ["", *lines] if lines else []
 
 
 def _results(cells: Iterable[Mapping[str, Any]], metadata: Mapping[str, Any]) -> list[str]:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from agents.afterstate import KIND
+from agents.afterstate import KIND, trained_utility
 from agents.afterstate_features import VERSION
 from agents.look_ahead import CARDS_LEFT, WINS, LookAhead
 from agents.plans import N_DEPTH
 from agents.turn_value import TurnValue, afterstate_of
 from agents.value_bins import utility_of
 from agents.value_model import ValueModel
-from agents.weight_files import load_weights
+from agents.weight_files import Arrays, load_weights
 from thegame_app.playouts import Actions, Floats, Playouts
 from thegame_env.engine import parameters
 from thegame_env.view import View
@@ -38,9 +38,9 @@ class ValueJudge:
         self.own = self.partners = KIND
         self.learned = True
         self._view, self._dealings = view, playouts
-        value = TurnValue(
-            parameters(view.table), ValueModel(_arrays(weights)), utility_of("blend"), REPLIES
-        )
+        arrays, metadata = _loaded(weights)
+        worth = utility_of(trained_utility(metadata))
+        value = TurnValue(parameters(view.table), ValueModel(arrays), worth, REPLIES)
         self._ahead = LookAhead(value, 0)
 
     def judge(self, plans: Sequence[Actions], start: int, stop: int) -> tuple[Floats, Floats]:
@@ -56,9 +56,12 @@ class ValueJudge:
 
 
 @functools.lru_cache
-def _arrays(weights: Path) -> dict[str, npt.NDArray[np.float32]]:
-    """The arrays of a weights file; the model made of them works in buffers that no two share."""
-    return load_weights(weights, KIND, VERSION)[0]
+def _loaded(weights: Path) -> tuple[Arrays, dict[str, Any]]:
+    """The arrays of a weights file and what is told of them.
+
+    The model made of the arrays works in buffers that no two share.
+    """
+    return load_weights(weights, KIND, VERSION)
 
 
 def _is_dead(view: View, plan: Actions) -> bool:

@@ -12,7 +12,6 @@ games in the same pass.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import time
 from collections.abc import Callable
@@ -23,12 +22,12 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from agents.afterstate import KIND
+from agents.afterstate import KIND, trained_utility
 from agents.afterstate_features import VERSION
 from agents.turn_value import LATE, TurnValue
 from agents.value_bins import utility_of
 from agents.value_model import ValueModel
-from agents.weight_files import load_weights, path_for, serving, table_metadata
+from agents.weight_files import load_for
 from thegame_env.compiled import kernel
 from thegame_env.engine import parameters
 from thegame_env.layout import GAME_ROW, P_CARDS
@@ -90,7 +89,7 @@ def first_actions(starts: Any, plans: Any, lengths: Any, utility: Any, cards: in
 
 
 class Teacher:
-    """The learned value of a table, asked for its first actions.
+    """The learned value of a table, asked for its first actions by the utility it was trained for.
 
     Args:
         table: What is played.
@@ -102,22 +101,13 @@ class Teacher:
     """
 
     def __init__(self, table: Table, weights: str, most: int) -> None:
-        name = None if weights == KIND else weights
         try:
-            path = path_for(KIND, name, table).with_suffix(".safetensors")
-            arrays, metadata = load_weights(path, KIND, VERSION)
+            found = load_for(KIND, VERSION, None if weights == KIND else weights, table)
+            model, worth = ValueModel(found.arrays), utility_of(trained_utility(found.metadata))
         except ValueError as error:
             raise ValueError(f"clone.teacher: {error}") from None
-        if serving({path.stem: metadata}, table_metadata(table)) is None:
-            raise ValueError(
-                f"clone.teacher: {path.name} was trained for another table than this run's "
-                f"({table.rules.spec()}, {table.players} players, memory "
-                f"{'on' if table.memory else 'off'}, talk {table.talk})"
-            )
-        self.name = path.stem
-        self.weights_hash = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-        p, model, utility = parameters(table), ValueModel(arrays), utility_of("blend")
-        self._value = TurnValue(p, model, utility, most, late=max(most, LATE))
+        self.name, self.weights_hash = found.path.stem, found.hash
+        self._value = TurnValue(parameters(table), model, worth, most, late=max(most, LATE))
 
     def label(self, rows: Int64) -> tuple[Int64, Floats]:
         """First actions int64[n, ACTIONS] of view rows, and what they are worth, float32."""

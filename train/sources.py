@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
 
-from agents.weight_files import load_weights, path_for, shipped
+from agents.weight_files import hash_of, load_weights, path_for
 from thegame_env.rules import Table
 
 KEPT = ("table", "tables", "config", "clone", "seed", "steps", "seconds", "games", "development")
@@ -34,8 +32,6 @@ def read_start(
     """
     try:
         path = path_for(kind, start, table).with_suffix(".safetensors")
-        if not path.with_suffix(".json").exists() and path.parent == Path():
-            raise ValueError(_unknown(start, kind))
         arrays, metadata = load_weights(path, kind, version)
     except ValueError as error:
         raise ValueError(f"start: {error}") from None
@@ -43,11 +39,7 @@ def read_start(
         if name not in arrays or arrays[name].shape != tuple(shape):
             raise ValueError(f"start: {start} is of another network than this run's ({name})")
     before = {key: metadata[key] for key in KEPT if key in metadata}
-    before["weights"] = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    before["weights"] = hash_of(path)
     lineage = metadata.get("lineage") or []
     given = {name: torch.from_numpy(arrays[name].copy()) for name in wanted}
     return given, [*lineage, before] if isinstance(lineage, list) else [before]
-
-
-def _unknown(start: str, kind: str) -> str:
-    return f"there are no {kind} weights {start}; shipped are {', '.join(shipped(kind)) or 'none'}"

@@ -145,8 +145,11 @@ def test_the_same_seed_plays_the_same_game_and_whole_games_end(players: int) -> 
         ("expert:100ms,deals=8", "or deals=N, one of both"),
         ("expert:fast", "100ms or 1s"),
         ("expert:0ms", "100ms or 1s"),
-        ("expert:deals=2", "from 4 up"),
-        ("expert:100ms,plans=1", "plans must be a whole number from 2 up"),
+        ("expert:deals=2", "from 4 to 10000"),
+        ("expert:100ms,plans=1", "plans must be a whole number from 2 to 40"),
+        ("expert:deals=100000000000", "from 4 to 10000"),
+        ("expert:100ms,plans=41", "plans must be a whole number from 2 to 40"),
+        ("expert:100ms,turns=99", "turns must be a whole number from 0 to 98"),
         ("expert:100ms,weights=nowhere", "nowhere"),
     ],
 )

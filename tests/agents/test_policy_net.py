@@ -160,5 +160,5 @@ def test_weights_of_several_tables_play_each_of_them(tmp_path):
 
 
 def test_missing_weights_are_named():
-    with pytest.raises(ValueError, match="no weights at nowhere"):
+    with pytest.raises(ValueError, match='unknown ppo weights "nowhere"; known: ppo_1p,'):
         make_agent("ppo:nowhere", Table(players=5))

@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from agents import weight_files
-from agents.weight_files import path_for, save_weights, serving, shipped_for, table_metadata
+from agents.weight_files import (
+    load_for,
+    path_for,
+    save_weights,
+    serving,
+    shipped_for,
+    table_metadata,
+)
 from thegame_env.rules import Rules, Table
 
 SOLO, TWO = Table(), Table(players=2)
@@ -44,7 +51,22 @@ def test_who_starts_makes_no_other_table(folder: Path) -> None:
     assert shipped_for("k", Table(players=2, starter="agreed")) == folder / "all.safetensors"
 
 
-def test_a_table_that_none_serves_is_told_what_there_is(folder: Path) -> None:
+def test_a_table_that_none_serves_is_told_the_nearest(folder: Path) -> None:
     with pytest.raises(ValueError, match="no k weights for profi, 2 players") as refused:
         path_for("k", None, LOUD)
-    assert "all (2 tables of official); solo (official, 1 players, memory on" in str(refused.value)
+    tables = "official, 1 player, memory on, talk none; official, 2 players, memory on, talk none"
+    assert str(refused.value).endswith(f"; there are: all ({tables}) and 1 for other tables")
+
+
+def test_a_generalist_is_loaded_at_all_of_its_tables_and_no_other(folder: Path) -> None:
+    for table in (SOLO, TWO):
+        assert load_for("k", 1, "all", table).path == folder / "all.safetensors"
+    with pytest.raises(ValueError, match="2 players, memory on, talk none, not for profi"):
+        load_for("k", 1, "all", LOUD)
+
+
+def test_many_tables_are_counted(folder: Path) -> None:
+    tables = [Table(players=players) for players in (2, 3, 4, 5)]
+    save_weights(folder / "team", {}, described(*tables, general=True))
+    with pytest.raises(ValueError, match=r"for 4 tables of official, not for.*; solo would serve"):
+        load_for("k", 1, "team", SOLO)

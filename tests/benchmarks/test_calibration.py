@@ -113,7 +113,7 @@ def test_the_command_writes_text_json_and_plots(tmp_path: Path) -> None:
         (["--memory", "maybe"], 'calibration: memory: "maybe" is neither on nor off'),
         (["--rules", "offical"], 'did you mean "official"'),
         (["--talk", "loud"], 'unknown talk "loud"'),
-        (["--weights", "nowhere"], "no weights at nowhere"),
+        (["--weights", "nowhere"], 'unknown afterstate weights "nowhere"'),
         (["--rules", "custom/cards:60"], "no afterstate weights for custom"),
     ],
 )

@@ -30,7 +30,10 @@ def test_a_card_shows_its_table_its_stages_and_its_results() -> None:
     assert text.startswith("# afterstate_4p\n")
     assert "| `afterstate` | 10,000 | 90.0 (89.0-91.0) | 1.50 |" in text
     assert "70.0" not in text
-    assert "greedy" not in text
+    assert "| `greedy`" not in text
+    assert "Others at this table: `greedy` 2.0 %.\n" in text
+    assert "--players 4 --talk none --memory on --games 10000 --deals held-out --seed 1`." in text
+    assert "features version 2." in text
     stages = [*metadata["lineage"], metadata]
     assert sum(f"| {stage['games']:,} |" in text for stage in stages) == len(stages)
     assert "4 players, memory on, talk none" in text
@@ -73,18 +76,25 @@ def test_a_policy_tells_its_imitation_and_its_own_results_only() -> None:
         "table": {"rules": "official", "players": 4, "memory": True, "talk": "none"},
         "clone": {"teachers": {"afterstate_4p": "0" * 16}, "minutes": 12.0, "positions": 3_000_000},
         "seed": 2,
+        "version": 2,
+        "libraries": {"numpy": "2.4.6"},
+        "config": {"minutes": 30},
         "steps": 5_000_000,
         "seconds": 1500,
         "development": {"games": 2000, "win_rate": 0.615, "cards_left_mean": 1.52},
     }
     cells = [cell("ppo", 4, 0.6), cell("afterstate", 4, 0.9), cell("ppo:ppo_5p", 4, 0.4)]
     text = card("ppo_4p", metadata, cells)
-    row = "memory on, talk none | `afterstate_4p` | 12.0 | 3,000,000 | 25.0 | 5,000,000 | 2 |"
+    row = (
+        "memory on, talk none | `afterstate_4p` | 12.0 | 3,000,000 | 30.0 | 25.0 | 5,000,000 | 2 |"
+    )
     assert f"| 1 | `official`, 4 players, {row}" in text
-    assert "2,000 development deals (61.5 % won, 1.52 cards left)" in text
+    assert "On 2,000 development deals it won 61.5 %, with 1.52 cards left on average." in text
+    assert "observation `relative` version 2. Trained with numpy 2.4.6." in text
     assert "| `ppo` | 10,000 | 60.0 (59.0-61.0) | 1.50 |" in text
-    assert "90.0" not in text
-    assert "40.0" not in text
+    assert "Others at this table: `afterstate` 90.0 %, `ppo:ppo_5p` 40.0 %." in text
+    assert "| 40.0" not in text
+    assert "Not played on held-out deals yet." in card("ppo_4p", metadata, [])
     told = {"rules": "official", "players": 4, "memory": True, "talk": "none"}
     several = {**told, "starter": "seat0", "games": 50, "win_rate": 0.25, "cards_left_mean": 4.0}
     many = {**metadata, "tables": [told], "development": {"games": 50, "win_rate": 0.25,
@@ -92,5 +102,5 @@ def test_a_policy_tells_its_imitation_and_its_own_results_only() -> None:
     assert "| - | - | - | 25.0, 4.0 | - |" in card("ppo_generalist", many, [])
     scratch = {key: value for key, value in metadata.items() if key != "clone"}
     text = card("ppo_4p", {**metadata, "lineage": [scratch]}, cells)
-    assert "| 1 | `official`, 4 players, memory on, talk none | - | - | - | 25.0 |" in text
+    assert "| 1 | `official`, 4 players, memory on, talk none | - | - | - | 30.0 | 25.0 |" in text
     assert f"| 2 | `official`, 4 players, {row}" in text

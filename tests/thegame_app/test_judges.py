@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from agents.afterstate_features import VERSION
 from agents.candidates import Planner
 from agents.plans import N_DEPTH, N_HI, N_LO
 from agents.turn_value import afterstate_of
-from agents.weight_files import shipped
+from agents.value_bins import utility_of
+from agents.weight_files import SHIPPED, load_weights, save_weights, shipped
 from thegame_app.grading import turn_plans
 from thegame_app.hints import hint
 from thegame_app.playouts import LEARNED, Playouts, judge_for
@@ -97,6 +100,15 @@ def test_hints_use_the_value_of_every_table_that_has_one(settings: dict[str, Any
            f"talk {view.table.talk}." in answer.note  # fmt: skip
     assert ("is not remembered" in answer.note) != view.table.memory
     assert ("agree with what the others say" in answer.note) == bool(view.talk)
+
+
+def test_the_value_judges_by_the_utility_that_it_was_trained_for(tmp_path: Path) -> None:
+    view = opening(5)
+    arrays, metadata = load_weights(SHIPPED / "afterstate_5p", LEARNED, VERSION)
+    for name, config in (("blend", metadata["config"]), ("win", {"utility": "win"}), ("blend", {})):
+        save_weights(tmp_path / f"{len(config)}", arrays, {**metadata, "config": config})
+        judge = ValueJudge(view, tmp_path / f"{len(config)}", Playouts(view, "expert", 0))
+        assert judge._ahead.value.utility.tolist() == utility_of(name).tolist()
 
 
 def test_without_a_value_for_the_table_games_are_played_out(monkeypatch: Any) -> None:

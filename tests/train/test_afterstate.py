@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,15 +15,13 @@ from agents.play_out import play_games
 from agents.registry import make_agent
 from agents.value_bins import BIN_OF, BINS, LOWEST, utility_of
 from agents.value_model import ValueModel
-from agents.weight_files import read_metadata, table_metadata
 from thegame_env.deal import deal
 from thegame_env.engine import Engine, parameters
 from thegame_env.layout import STARTER
 from thegame_env.reference import Game
 from thegame_env.rules import Rules, Table
 from thegame_env.view import View
-from train.afterstate import AfterstateConfig, Learner, train
-from train.config import load_config, parse_config
+from train.afterstate import AfterstateConfig, Learner
 from train.self_play import Trace
 from train.value_net import ValueNet
 
@@ -136,40 +133,6 @@ def test_sums_of_weight_rows_equal_the_feature_vectors(table: Table) -> None:
         play_plans(engine.games, engine.decks, engine.p, picked, plans.lengths, plans.actions, True)
 
 
-def test_a_run_exports_an_agent_and_resumes(tmp_path: Path) -> None:
-    config = AfterstateConfig(players=2, minutes=0.05, games=16, most=6, evaluation_games=8)
-    told: list[str] = []
-    weights = train(config, tmp_path, report=told.append)
-    agent = make_agent(f"afterstate:{weights}", config.table)
-    assert play_games(agent, config.table, 1, np.arange(4)).min() >= 0
-    assert train(config, tmp_path, resume=True, report=told.append) == weights
-    with pytest.raises(ValueError, match="another players"):
-        train(config.model_copy(update={"players": 3}), tmp_path, resume=True)
-    with pytest.raises(ValueError, match="nothing to resume"):
-        train(config, tmp_path / "empty", resume=True)
-
-
-def test_one_value_learns_several_tables(tmp_path: Path) -> None:
-    groups = [
-        {"players": [1, 2], "memory": [True, False], "talk": ["none", "open"]},
-        {"players": 3, "rules": "profi", "starter": "agreed"},
-    ]
-    config = AfterstateConfig(
-        tables=groups, minutes=0.02, games=4, most=6, evaluation_games=4, buffer=9000
-    )
-    assert len(config.played) == 2 + 4 + 1
-    told: list[str] = []
-    weights = train(config, tmp_path, report=told.append)
-    metadata = read_metadata(weights)
-    assert metadata["tables"] == [table_metadata(table) for table in config.played]
-    rows = metadata["development"]["tables"]
-    assert [row["starter"] for row in rows] == ["seat0"] * 6 + ["agreed"]
-    assert sum(row["games"] for row in rows) == metadata["development"]["games"] == 28
-    assert train(config, tmp_path, resume=True, report=told.append) == weights
-    follower = AfterstateConfig(start=str(weights), minutes=0.01, games=4, evaluation_games=1)
-    assert Learner(follower).lineage[-1]["tables"] == metadata["tables"]
-
-
 def test_every_table_of_a_run_is_played_and_learned_from() -> None:
     config = AfterstateConfig(tables={"players": [1, 5], "talk": "open"}, games=8, most=4)
     learner = Learner(config)
@@ -191,46 +154,7 @@ def test_an_agreed_starter_is_trained_and_served(tmp_path: Path) -> None:
         assert left.min() >= 0
 
 
-@pytest.mark.parametrize(
-    ("values", "sentence"),
-    [
-        ({"tables": {"player": 1}}, 'tables.0: unknown key "player", did you mean "players"'),
-        ({"tables": {"players": [1, 9]}}, 'tables.0: "official" is played by 1-5 players, not by'),
-        ({"tables": {"players": 1, "memory": "yes"}}, "tables.0.memory: needs true or false, not"),
-        ({"tables": [3]}, "tables.0: a group of tables holds keys such as players and rules"),
-        ({"tables": {"players": 1}, "talk": "open"}, "give tables or talk, not both"),
-        ({"rules": "offical"}, 'unknown rules "offical", did you mean "official"'),
-    ],
-)
-def test_bad_tables_are_one_sentence(values: dict[str, object], sentence: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(sentence)):
-        parse_config({"kind": "afterstate", **values}, "run.yaml")
-
-
-@pytest.mark.parametrize("path", sorted(CONFIGS.glob("afterstate_*.yaml")), ids=lambda p: p.stem)
-def test_the_shipped_configurations_are_valid(path: Path) -> None:
-    config = load_config(path)
-    assert isinstance(config, AfterstateConfig)
-    if config.tables is None:
-        said = [f"{config.players}p", *[config.rules] * (config.rules != "official")]
-        said += ["memory_off"] * (not config.memory) + [config.talk] * (config.talk != "none")
-        assert path.stem.startswith("_".join(["afterstate", *said]))
-    assert (CONFIGS / f"{config.start}.yaml").exists()
-
-
-def test_checkpoints_from_before_a_key_existed_go_on(tmp_path: Path) -> None:
-    config = AfterstateConfig(games=4, most=4, buffer=16)
-    learner = Learner(config)
-    learner.save(tmp_path / "checkpoint.pt")
-    state = torch.load(tmp_path / "checkpoint.pt", weights_only=True)
-    del state["config"]["tables"], state["config"]["starter"]
-    torch.save(state, tmp_path / "checkpoint.pt")
-    learner.load(tmp_path / "checkpoint.pt")
-    with pytest.raises(ValueError, match="another starter"):
-        Learner(config.model_copy(update={"starter": "agreed"})).load(tmp_path / "checkpoint.pt")
-
-
 def test_a_table_without_weights_says_which_there_are() -> None:
     table = Table(Rules.parse("custom/cards:60"), 4)
-    with pytest.raises(ValueError, match=r"no afterstate weights for custom.*afterstate_5p \("):
+    with pytest.raises(ValueError, match=r"no afterstate weights for custom.*afterstate_4p \("):
         make_agent("afterstate", table)

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from agents.weight_files import SHIPPED, load_weights, read_metadata
+from agents.afterstate_features import VERSION as VALUE_VERSION
+from agents.value_bins import utility_of
+from agents.weight_files import SHIPPED, load_weights, read_metadata, save_weights
 from thegame_env.engine import Engine
 from thegame_env.observation import VERSION
 from thegame_env.rules import Table
@@ -75,6 +77,15 @@ def test_the_teacher_recommends_what_the_agent_plays():
         worth_played = np.where(actions == played[:, None], worth, NEVER).max(axis=1)
         assert worth_played == pytest.approx(worth.max(axis=1), abs=1e-5)
         engine.step(played)
+
+
+def test_the_teacher_plays_by_the_utility_that_it_was_trained_for(tmp_path):
+    arrays, metadata = load_weights(SHIPPED / "afterstate_5p", "afterstate", VALUE_VERSION)
+    save_weights(tmp_path / "winner", arrays, {**metadata, "config": {"utility": "win"}})
+    table = Table(players=5)
+    assert Teacher(table, "afterstate", 9)._value.utility[1] > 0
+    teacher = Teacher(table, str(tmp_path / "winner"), 9)
+    assert teacher._value.utility.tolist() == utility_of("win").tolist()
 
 
 def test_imitation_learns_and_the_critic_with_it():
@@ -205,8 +216,8 @@ def test_several_tables_are_cloned_side_by_side(tmp_path):
     ("table", "teacher", "sentence"),
     [
         ({"players": 5, "rules": "two-to-the-end"}, "afterstate", "clone.teacher: no afterstate"),
-        ({"players": 4}, "afterstate_5p", "clone.teacher: .*trained for another table"),
-        ({"players": 4}, "nowhere", "clone.teacher: no weights at nowhere"),
+        ({"players": 4}, "afterstate_5p", "clone.teacher: .*; afterstate_4p would serve"),
+        ({"players": 4}, "nowhere", 'clone.teacher: unknown afterstate weights "nowhere"'),
         ({"players": 4}, str(SHIPPED / "sequence"), "clone.teacher: .*not 'afterstate' ones"),
     ],
 )
@@ -239,10 +250,10 @@ def test_weights_of_another_network_do_not_begin_a_run(tmp_path):
     wider = config(clone=None, network={"pile": 9}, start=str(first))
     with pytest.raises(ValueError, match=r"start: .* is of another network than this run's"):
         train(wider, tmp_path / "second", report=quiet)
-    with pytest.raises(ValueError, match="start: there are no ppo weights nowhere; shipped are"):
+    with pytest.raises(ValueError, match='start: unknown ppo weights "nowhere"; known'):
         train(config(clone=None, start="nowhere"), tmp_path / "third", report=quiet)
     assert not (tmp_path / "third").exists()
     with pytest.raises(ValueError, match=r"start: afterstate_5p.* holds 'afterstate' weights"):
         check_sources(config(clone=None, start=str(SHIPPED / "afterstate_5p")))
-    with pytest.raises(ValueError, match=r"clone\.teacher: no weights at nowhere"):
+    with pytest.raises(ValueError, match=r'clone\.teacher: unknown afterstate weights "nowhere"'):
         check_sources(config(clone={"teacher": "nowhere"}))

@@ -19,7 +19,7 @@ class Speed:
 
     Attributes:
         name: What was measured.
-        unit: What was counted: "plays" or "steps".
+        unit: What was counted: "plays", "steps", "afterstates" or "games".
         per_s: Units a second of CPU time, best round.
         rounds: Rounds measured.
         cpu_share: CPU time over wall time of all rounds; well below 1 on a busy machine.
@@ -32,7 +32,9 @@ class Speed:
     cpu_share: float
 
 
-def best_speed(name: str, unit: str, work: Callable[[], int], seconds: float) -> Speed:
+def best_speed(
+    name: str, unit: str, work: Callable[[], int], seconds: float, all_threads: bool = False
+) -> Speed:
     """The speed of `work`, which does a little of it and returns how many units it did.
 
     Args:
@@ -40,19 +42,21 @@ def best_speed(name: str, unit: str, work: Callable[[], int], seconds: float) ->
         unit: What `work` counts.
         work: Called again and again; once before, unmeasured (it may compile kernels).
         seconds: Wall time to spend, spread over `ROUNDS` rounds of at least one call each.
+        all_threads: Count the CPU time of all threads, for work that multiplies large matrices.
     """
     work()
-    best, wall, cpu = 0.0, time.perf_counter(), time.thread_time()
+    clock = time.process_time if all_threads else time.thread_time
+    best, wall, cpu = 0.0, time.perf_counter(), clock()
     for _ in range(ROUNDS):
-        best = max(best, _round(work, seconds / ROUNDS))
-    wall, cpu = time.perf_counter() - wall, time.thread_time() - cpu
+        best = max(best, _round(work, seconds / ROUNDS, clock))
+    wall, cpu = time.perf_counter() - wall, clock() - cpu
     return Speed(name, unit, best, ROUNDS, min(cpu / wall, 1.0))
 
 
-def _round(work: Callable[[], int], seconds: float) -> float:
-    units, end, started = 0, time.perf_counter() + seconds, time.thread_time()
+def _round(work: Callable[[], int], seconds: float, clock: Callable[[], float]) -> float:
+    units, end, started = 0, time.perf_counter() + seconds, clock()
     while True:
         units += work()
         if time.perf_counter() >= end:
             # The clock's tick, so that a single short call cannot give infinity.
-            return units / max(time.thread_time() - started, 1e-7)
+            return units / max(clock() - started, 1e-7)

@@ -22,8 +22,12 @@ from benchmarks.environment_speed import (
 from benchmarks.machine import describe_machine
 from benchmarks.measure import Speed
 from benchmarks.start_speed import Start, cold_and_warm_start, import_seconds
+from benchmarks.value_speed import self_play_speed, value_speed
 from thegame_env.observation import ENCODERS
-from thegame_env.rules import MAX_SEATS, Rules, Table
+from thegame_env.rules import MAX_SEATS, Rules, Table, Talk
+
+VALUED = (1, 3, 5)
+TALKS: tuple[Talk, ...] = ("none", "open")
 
 
 @dataclass(slots=True)
@@ -37,6 +41,8 @@ class Figures:
         gym_env: The single Gymnasium environment, `table` observations.
         aec: The PettingZoo environment, `table` observations.
         sb3_vecenv: The SB3 VecEnv, `relative` observations.
+        values: Afterstates enumerated and valued by the number of players.
+        self_play: Games of the value's self-play with PLAYERS players by the kind of talk.
         import_s: Seconds of `import thegame_env`.
         cold: The first start, which compiles.
         warm: A later start.
@@ -50,6 +56,8 @@ class Figures:
     gym_env: Speed | None = None
     aec: Speed | None = None
     sb3_vecenv: Speed | None = None
+    values: dict[int, Speed] = field(default_factory=dict)
+    self_play: dict[str, Speed] = field(default_factory=dict)
     import_s: float | None = None
     cold: Start | None = None
     warm: Start | None = None
@@ -60,7 +68,8 @@ class Figures:
         """All speeds of our own, in the order of the table."""
         single = (self.gym_env, self.aec, self.sb3_vecenv, self.reference)
         found = [*self.engine.values(), *self.vector_env.values()]
-        return found + [speed for speed in single if speed is not None]
+        found += [speed for speed in single if speed is not None]
+        return [*found, *self.values.values(), *self.self_play.values()]
 
     @property
     def engine_over_reference(self) -> float | None:
@@ -80,6 +89,8 @@ class Figures:
             "aec_steps_per_s": _per_s(self.aec),
             "sb3_vecenv_steps_per_s": _per_s(self.sb3_vecenv),
             "reference_plays_per_s": _per_s(self.reference),
+            "afterstates_per_s": {str(n): s.per_s for n, s in self.values.items()},
+            "self_play_games_per_s": {talk: s.per_s for talk, s in self.self_play.items()},
             "engine_over_reference": self.engine_over_reference,
             "import_s": self.import_s,
             "compile_cold_s": None if self.cold is None else self.cold.seconds,
@@ -120,6 +131,10 @@ def parts(seconds: float, quick: bool, others: bool) -> Iterator[Part]:
     yield "Gymnasium env", _gym(seconds)
     yield "PettingZoo env", _aec(seconds)
     yield "SB3 VecEnv", _sb3(seconds)
+    for players in VALUED:
+        yield f"value, players: {players}", _value(players, seconds)
+    for talk in TALKS:
+        yield f"self-play, talk: {talk}", _self_play(talk, seconds)
     yield "import", _import
     yield "first and later start", _skip_start if quick else _start
     for rival in RIVALS if others else ():
@@ -170,6 +185,20 @@ def _sb3(seconds: float) -> Callable[[Figures], None]:
             figures.sb3_vecenv = sb3_vecenv_speed("relative", seconds)
         except ImportError as error:
             figures.skipped.append(f"The SB3 VecEnv was not measured: {error}.")
+
+    return measure
+
+
+def _value(players: int, seconds: float) -> Callable[[Figures], None]:
+    def measure(figures: Figures) -> None:
+        figures.values[players] = value_speed(players, seconds)
+
+    return measure
+
+
+def _self_play(talk: Talk, seconds: float) -> Callable[[Figures], None]:
+    def measure(figures: Figures) -> None:
+        figures.self_play[talk] = self_play_speed(PLAYERS, talk, seconds)
 
     return measure
 

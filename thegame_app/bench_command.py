@@ -44,9 +44,10 @@ def bench(
 ) -> None:
     """Measure the speed of the engine, the environments and the start, on one core.
 
-    Speeds are the best of five rounds at random legal play, a second of CPU time; times are wall
-    time in fresh interpreters. With --train: steps a second of wall time on all cores, rollouts and
-    updates together, beside the same PPO over stable-baselines3's DummyVecEnv.
+    Speeds are the best of five rounds (games and environments at random legal play, the learned
+    value in self-play), a second of CPU time; times are wall time in fresh interpreters. With
+    --train: steps a second of wall time on all cores, rollouts and updates together, beside the
+    same PPO over stable-baselines3's DummyVecEnv.
     """
     if train:
         if compare:
@@ -134,7 +135,7 @@ def _table(title: str, *columns: str) -> RichTable:
 
 
 def _speed_table(speeds: Sequence[Speed]) -> RichTable:
-    table = _table("Speed, one core, random legal play", "what", "a second", "unit")
+    table = _table("Speed, one core", "what", "a second", "unit")
     for speed in speeds:
         table.add_row(speed.name, f"{speed.per_s:,.0f}", speed.unit)
     return table

@@ -24,6 +24,7 @@ from benchmarks.measure import ROUNDS, Speed, best_speed
 from benchmarks.sampling import RandomPlayer
 from benchmarks.start_speed import cold_and_warm_start, import_seconds
 from benchmarks.suite import Figures, parts
+from benchmarks.value_speed import self_play_speed, value_speed
 from thegame_app import bench_command
 from thegame_app.cli import run
 from thegame_env.rules import PRESETS, Rules, Table
@@ -162,6 +163,18 @@ def test_training_settings_are_those_of_the_configuration():
         assert getattr(ours, key) == getattr(theirs, key), key
 
 
+# --- the learned value ---------------------------------------------------------------------------
+
+
+def test_value_speed():
+    check_speed(value_speed(2, TINY), "afterstates")
+
+
+@pytest.mark.parametrize("talk", ["none", "open"])
+def test_self_play_speed(talk):
+    check_speed(self_play_speed(2, talk, TINY), "games")
+
+
 # --- the start -----------------------------------------------------------------------------------
 
 
@@ -251,6 +264,8 @@ def test_json(monkeypatch, capsys):
         assert 0 < document[name] < math.inf
     assert set(document["vector_env_steps_per_s"]) == {"table", "relative"}
     assert set(document["engine_plays_per_s_by_players"]) == set("12345")
+    assert set(document["afterstates_per_s"]) == set("135")
+    assert set(document["self_play_games_per_s"]) == {"none", "open"}
     assert document["compile_cold_s"] is None
     assert any("--quick" in sentence for sentence in document["skipped"])
     assert document["comparisons"] == []

@@ -7,7 +7,7 @@ comma := ,
 STAMP := $(VENV)/.installed-$(subst $(comma),-,$(EXTRAS))
 LOCALE := thegame_app/locale
 KEYWORDS := N_ lang _lang plural:1,2 Refusal Denied UnknownGame TooLarge NotAForm BadInput
-POSITION ?= up=23,40 down=77,60 hand=12,30,44,54,67,88 others=6,6,6,6 deck=38
+POSITION ?= up=14,23 down=90,77 seen=2,5,96,99 hand=12,13,30,67,80,88 others=6,6,6,6
 
 .PHONY: help install demo test test-browser test-long fmt lint type check bench results messages clean
 
@@ -25,7 +25,7 @@ $(STAMP): pyproject.toml constraints.txt
 demo: install  ## Train an agent for two and a half minutes, compare it with others, give a hint
 	$(BIN)/thegame train configs/demo.yaml --out runs/demo --overwrite
 	$(BIN)/thegame eval --players 5 --games 2000 --agents random,greedy,ppo:runs/demo/policy
-	$(BIN)/thegame hint "$(POSITION)"
+	$(BIN)/thegame hint "$(POSITION)" --agent ppo:runs/demo/policy
 
 test: install  ## The default tests (some two minutes)
 	$(BIN)/pytest -n 2

@@ -5,18 +5,21 @@
   and an attribute `observation`, "table" or "relative": it is given float32[size] and bool[A] for
   one position at a time, and answers with an action.
 * `path/to/model.zip` is a model of stable-baselines3 or sb3-contrib, trained on one of the
-  environments. The archive holds a pickle, and loading a pickle runs whatever code is in it.
+  environments, with any policy class that can be imported. The archive holds a pickle, and loading
+  a pickle runs whatever code is in it.
 
 Both are other people's code: the harness runs them in processes of their own.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import importlib
 import importlib.util
 import json
 import os
+import pickle
 import re
 import sys
 import zipfile
@@ -32,6 +35,8 @@ from thegame_env.observation import ENCODERS, ObservationKind, encode_batch, obs
 from thegame_env.rules import IllegalAction, Table
 from thegame_env.sight import mask_into
 
+LIBRARIES = ("torch", "stable_baselines3", "sb3_contrib", "cloudpickle")
+"""What the extra `train` installs for models of stable-baselines3."""
 PICKLE_WARNING = "it holds a pickle, and loading a pickle runs whatever code is in it"
 
 
@@ -97,8 +102,7 @@ def load_factory(module: str, attribute: str) -> Callable[..., Agent]:
     """
     if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", module) or not attribute.isidentifier():
         raise ModuleNotFoundError("own agents are given as package.module:Factory")
-    if os.getcwd() not in sys.path and "" not in sys.path:
-        sys.path.append(os.getcwd())
+    _search_here()
     name = f"{module}:{attribute}"
     try:
         found = importlib.util.find_spec(module) is not None
@@ -111,6 +115,12 @@ def load_factory(module: str, attribute: str) -> Callable[..., Agent]:
     except Exception as error:
         raise ValueError(f'agent "{name}": {_text(error)}') from error
     return lambda table, *values, **parameters: _called(name, factory, table, values, parameters)
+
+
+def _search_here() -> None:
+    """Let modules of the current directory be imported, too."""
+    if os.getcwd() not in sys.path and "" not in sys.path:
+        sys.path.append(os.getcwd())
 
 
 def _called(
@@ -156,13 +166,13 @@ def load_archive(path: str, table: Table, allow_pickle: bool = False) -> Agent:
             f"{path} is an archive of stable-baselines3: {PICKLE_WARNING}; "
             "--allow-pickle loads it if you trust where it comes from"
         )
-    library, algorithm = _algorithm(path)
+    _search_here()
+    stored = _stored(path)
     try:
+        library, algorithm = _algorithm(stored)
         model = getattr(importlib.import_module(library), algorithm).load(path, device="cpu")
     except ModuleNotFoundError as error:
-        raise ValueError(
-            f"{path} needs the library {error.name}: pip install 'thegame-env[train]'"
-        ) from error
+        raise ValueError(f"{path} needs {_remedy(error.name or '')}") from error
     except Exception as error:
         raise ValueError(f"{path} cannot be loaded: {_text(error)}") from error
     kind = _kind_for(path, model, table)
@@ -177,21 +187,48 @@ def load_archive(path: str, table: Table, allow_pickle: bool = False) -> Agent:
     return agent
 
 
-def _algorithm(path: str) -> tuple[str, str]:
-    """(library, class) of the model in an archive, read without loading its pickle."""
+def _stored(path: str) -> dict[str, Any]:
+    """What an archive tells of its model as JSON, read without loading its pickles."""
     try:
         with zipfile.ZipFile(path) as archive:
             stored = json.loads(archive.read("data"))
-        policy = str(stored["policy_class"]["__module__"])
+        _ = stored["policy_class"]["__module__"]
     except FileNotFoundError:
         raise ValueError(f"there is no file {path}") from None
     except (OSError, zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is not an archive of stable-baselines3: {error}") from None
-    if "maskable" in policy:
+    checked: dict[str, Any] = stored
+    return checked
+
+
+def _algorithm(stored: dict[str, Any]) -> tuple[str, str]:
+    """(library, class) of a stored model: by its policy's class, and by settings only one has."""
+    if _is_maskable(stored["policy_class"]):
         return "sb3_contrib", "MaskablePPO"
-    if ".dqn" in policy:
+    if "target_update_interval" in stored:
         return "stable_baselines3", "DQN"
     return "stable_baselines3", "PPO" if "clip_range" in stored else "A2C"
+
+
+def _is_maskable(policy: dict[str, Any]) -> bool:
+    """Whether the class of a stored policy, which may be anybody's, is one that takes masks.
+
+    It is loaded from its pickle, which imports the module that it stands in.
+    """
+    if policy["__module__"].startswith("sb3_contrib.common.maskable"):
+        return True
+    if importlib.util.find_spec("sb3_contrib") is None or ":serialized:" not in policy:
+        return False
+    base = importlib.import_module("sb3_contrib.common.maskable.policies")
+    found = pickle.loads(base64.b64decode(policy[":serialized:"]))
+    return isinstance(found, type) and issubclass(found, base.MaskableActorCriticPolicy)
+
+
+def _remedy(module: str) -> str:
+    """How to come by a module that a model needs."""
+    if module.partition(".")[0] in LIBRARIES:
+        return f"the library {module}: pip install 'thegame-env[train]'"
+    return f"the module {module} that it was trained with, where it can be imported from"
 
 
 def _kind_for(path: str, model: Any, table: Table) -> str:

@@ -78,7 +78,8 @@ def _options(
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and leave the process; the entry point of `thegame`."""
     given = sys.argv[1:] if arguments is None else arguments
-    if list(given[:1]) == ["hint"]:  # people wait for it, and it loads no other code than its own
+    plugged = any(word.startswith("--agent") for word in given)
+    if list(given[:1]) == ["hint"] and not plugged:  # people wait, and it loads its own code only
         from thegame_app.quick_start import hurry
 
         hurry()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -126,6 +127,17 @@ def turn_plans(view: View, most: int) -> tuple[list[tuple[int, ...]], bool]:
         actions = out[:length] if complete else out[: max(length - 1, 0)]
         plans.append(tuple(int(action) for action in actions))
     return plans, bool(complete)
+
+
+def afterstate(view: View, actions: Sequence[int]) -> tuple[Any, ...]:
+    """What a plan leaves, equal for equal plans: cards laid, tops, whether it ends the turn."""
+    tops, laid = list(view.tops), set()
+    for play in map(view.rules.decode, actions):
+        if play is not None:
+            laid.add(play[0])
+            tops[play[1]] = play[0]
+    up, down = sorted(tops[:2]), sorted(tops[2:])
+    return frozenset(laid), *up, *down, bool(actions) and actions[-1] == view.rules.end_turn
 
 
 def has_choice(view: View) -> bool:

@@ -21,6 +21,7 @@ def hint_text(answer: Hint, lang: Language) -> str:
     lines = _table(answer, lang) if answer.plans else []
     if any(plan.close for plan in answer.plans):
         lines += _wrapped(lang("~ too close to the best plan to call."))
+    lines += _wrapped(agent_text(answer, lang))
     return "\n".join([*lines, *_wrapped(answer.note)])
 
 
@@ -43,6 +44,33 @@ def figures_of(plan: Plan, best: bool, lang: Language) -> list[str]:
     if plan.close and not best:
         words.append(lang("too close to call"))
     return words
+
+
+def agent_text(answer: Hint, lang: Language) -> str:
+    """What the agent that was asked would play, and where that stands; "" where nobody was."""
+    if answer.agent is None:
+        return ""
+    plan, rank = answer.agent.plan, answer.agent.rank
+    told = {
+        "agent": answer.agent.agent,
+        "plays": _steps(plan, lang),
+        "rank": rank,
+        "cards": lang.number(plan.difference, ".2f"),
+        "se": lang.number(plan.difference_se, ".2f"),
+    }
+    if rank == 1:
+        return lang("{agent} would play {plays}: the best plan.", **told)
+    if rank is None and plan.close:
+        return lang("{agent} would play {plays}: below the ranked plans, too close to the best to "
+                    "call ({cards} ± {se} cards worse).", **told)  # fmt: skip
+    if rank is None:
+        return lang("{agent} would play {plays}: below the ranked plans, {cards} ± {se} cards "
+                    "worse than the best.", **told)  # fmt: skip
+    if plan.close:
+        return lang("{agent} would play {plays}: plan {rank}, too close to the best to call "
+                    "({cards} ± {se} cards worse).", **told)  # fmt: skip
+    return lang("{agent} would play {plays}: plan {rank}, {cards} ± {se} cards worse than the "
+                "best.", **told)  # fmt: skip
 
 
 def stages(answer: Hint, lang: Language) -> list[tuple[str, str]]:
@@ -69,7 +97,10 @@ def _steps(plan: Plan, lang: Language) -> str:
 def _table(answer: Hint, lang: Language) -> list[str]:
     """Lines: figures and plays of each plan, its reason below."""
     rows = [["", lang("cards left"), lang("to best"), lang("win %")]]
-    rows += [_figures(plan, rank, lang) for rank, plan in enumerate(answer.plans, start=1)]
+    below = answer.agent is not None and answer.agent.rank is None
+    last = len(answer.plans) if below else None
+    for number, plan in enumerate(answer.plans, start=1):
+        rows.append(_figures(plan, None if number == last else number, lang))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = _row(rows[0], widths, lang("plan"))
     for plan, cells in zip(answer.plans, rows[1:], strict=True):
@@ -78,14 +109,14 @@ def _table(answer: Hint, lang: Language) -> list[str]:
     return lines
 
 
-def _figures(plan: Plan, rank: int, lang: Language) -> list[str]:
-    """Rank, cards left, difference to the best and win chance as they are printed."""
+def _figures(plan: Plan, rank: int | None, lang: Language) -> list[str]:
+    """Rank ("-" below the ranked), cards left, difference to the best and win chance as printed."""
 
     def with_error(value: float, error: float, spec: str) -> str:
         return f"{lang.number(value, spec)} ± {lang.number(error, spec)}"
 
     return [
-        "~" * plan.close + str(rank),
+        "~" * plan.close + str(rank or "-"),
         with_error(plan.cards_left, plan.cards_left_se, ".2f"),
         "" if rank == 1 else "+" + with_error(plan.difference, plan.difference_se, ".2f"),
         with_error(100 * plan.win, 100 * plan.win_se, ".1f"),

@@ -8,11 +8,20 @@ cannot tell more than the seat may know: permuting the unseen cards changes noth
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from thegame_app.grading import Standing, has_choice, race, standard_error, strength_of, turn_plans
+from thegame_app.grading import (
+    Standing,
+    afterstate,
+    has_choice,
+    race,
+    standard_error,
+    strength_of,
+    turn_plans,
+)
+from thegame_app.hint_agent import Player, turn_of
 from thegame_app.language import Language, Refusal, language
 from thegame_app.playouts import Judge, Partners, judge_for
 from thegame_app.reasons import reason_for
@@ -59,16 +68,37 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentPlan:
+    """What an agent would play this turn.
+
+    Attributes:
+        agent: Its specification.
+        rank: Place among the ranked plans, 1 for the best; None where it is below them.
+        plan: Its plays in its own order, and their figures on the same dealings.
+    """
+
+    agent: str
+    rank: int | None
+    plan: Plan
+
+    def document(self) -> dict[str, Any]:
+        """The agent's plan for JSON."""
+        return {"agent": self.agent, "rank": self.rank, "plan": self.plan.document()}
+
+
+@dataclass(frozen=True, slots=True)
 class Hint:
     """Ranked plans, the best first, and what there is to know beside them.
 
     Attributes:
         position: The position as text.
         strength: How much work was done.
-        plans: Best first; empty where nothing can be played and the turn cannot be ended.
+        plans: Best first; empty where nothing can be played and the turn cannot be ended. The
+            plan of an agent that was asked for is the last one where it is below the others.
         note: Sentences: what matters first, then how the figures came about.
         partners: Whom the acting seat is taken to play with: "expert", "casual", "" alone.
         deals: Dealings of the unseen cards that the plans were judged on.
+        agent: What the agent that was asked for would play; None where nobody was asked.
     """
 
     position: str
@@ -77,6 +107,7 @@ class Hint:
     note: str
     partners: str = ""
     deals: int = 0
+    agent: AgentPlan | None = None
 
     def document(self) -> dict[str, Any]:
         """The hint for JSON."""
@@ -87,6 +118,7 @@ class Hint:
             "note": self.note,
             "partners": self.partners or None,
             "deals": self.deals,
+            "agent": self.agent.document() if self.agent else None,
         }
 
 
@@ -98,6 +130,7 @@ def hint(
     partners: Partners = "casual",
     lang: Language = ENGLISH,
     unknown_tops: Collection[int] = (),
+    player: Player | None = None,
 ) -> Hint:
     """Advice for the acting seat.
 
@@ -110,12 +143,13 @@ def hint(
         lang: Language of reasons and note.
         unknown_tops: Piles whose top is not known, the view holding the last known one: they are
             left alone where that is possible, and the note names them.
+        player: An agent whose plan is to be told and judged, too; see hint_agent.py.
 
     Raises:
         ValueError: An unknown strength or kind of partners, `top` below 1, talk that cannot be
-            true; a Refusal where another seat is to play.
+            true; a Refusal where another seat is to play, or the agent plays illegally.
     """
-    *_, last = refine(view, strength, top, seed, partners, lang, unknown_tops)
+    *_, last = refine(view, strength, top, seed, partners, lang, unknown_tops, player)
     return last
 
 
@@ -127,6 +161,7 @@ def refine(
     partners: Partners = "casual",
     lang: Language = ENGLISH,
     unknown_tops: Collection[int] = (),
+    player: Player | None = None,
 ) -> Iterator[Hint]:
     """The same advice, better and better: each hint is judged on more dealings than the one before.
 
@@ -153,11 +188,36 @@ def refine(
         for pile in sorted(unknown_tops)
     ]  # fmt: skip
     whom = partners if view.table.players > 1 else ""
-    for standing in race(judge, plans, work, work.deals_at(view), top):
+    own = turn_of(player, view, seed) if player is not None else ()
+    plans, always = _entered(view, plans, own) if player is not None else (plans, [])
+    for standing in race(judge, plans, work, work.deals_at(view), top, always):
         shown = range(min(top, len(standing.plans)))
-        ranked = tuple(_plan(view, standing, i, lang) for i in shown)
+        ranked = tuple(_plan(view, standing, i, standing.plans[i], lang) for i in shown)
+        asked = None
+        if player is not None:
+            asked = _agent_plan(view, standing, player.name, own, len(shown), lang)
+            ranked += (asked.plan,) if asked.rank is None else ()
         note = " ".join([*notes, *_figures(view, judge, whom, standing.deals, lang)])
-        yield Hint(position, strength, ranked, note, whom, standing.deals)
+        yield Hint(position, strength, ranked, note, whom, standing.deals, asked)
+
+
+def _entered(
+    view: View, plans: list[tuple[int, ...]], own: tuple[int, ...]
+) -> tuple[list[tuple[int, ...]], list[int]]:
+    """The plans with an agent's own among them, and its index; a plan of its afterstate is it."""
+    left = [afterstate(view, plan) for plan in plans]
+    mine = afterstate(view, own)
+    return (plans, [left.index(mine)]) if mine in left else ([*plans, own], [len(plans)])
+
+
+def _agent_plan(
+    view: View, standing: Standing, agent: str, own: tuple[int, ...], ranked: int, lang: Language
+) -> AgentPlan:
+    """Where an agent's plan stands, `ranked` plans being told."""
+    mine = afterstate(view, own)
+    place = next(i for i, plan in enumerate(standing.plans) if afterstate(view, plan) == mine)
+    rank = place + 1 if place < ranked else None
+    return AgentPlan(agent, rank, _plan(view, standing, place, own, lang))
 
 
 def _leaves_alone(view: View, plan: Collection[int], piles: Collection[int]) -> bool:
@@ -166,9 +226,11 @@ def _leaves_alone(view: View, plan: Collection[int], piles: Collection[int]) -> 
     return not any(play[1] in piles for play in plays if play is not None)
 
 
-def _plan(view: View, standing: Standing, rank: int, lang: Language) -> Plan:
-    """The plan of this rank with its figures."""
-    rules, actions = view.rules, standing.plans[rank]
+def _plan(
+    view: View, standing: Standing, rank: int, actions: Sequence[int], lang: Language
+) -> Plan:
+    """The plan of this rank with its figures, its plays in the order of `actions`."""
+    rules = view.rules
     left, win = standing.left[rank], standing.win[rank]
     plays = tuple(play for play in map(rules.decode, actions) if play is not None)
     difference, difference_se = standing.lost(rank)

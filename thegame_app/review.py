@@ -20,6 +20,7 @@ import numpy as np
 from thegame_app.grading import (
     CLOSE,
     Strength,
+    afterstate,
     has_choice,
     race,
     standard_error,
@@ -30,7 +31,6 @@ from thegame_app.language import Refusal
 from thegame_app.playouts import Judge, Partners, judge_for
 from thegame_env.notation import GameRecord, format_action, format_position
 from thegame_env.reference import Game
-from thegame_env.rules import Rules
 from thegame_env.view import View
 
 Grade = Literal["best", "fine", "inaccurate", "bad"]
@@ -250,17 +250,6 @@ def _turns(record: GameRecord) -> tuple[Game, list[tuple[int, Game, tuple[int, .
     return game, turns
 
 
-def _afterstate(rules: Rules, view: View, actions: Sequence[int]) -> tuple[Any, ...]:
-    """What a plan leaves: the cards laid, the tops, and whether it ends the turn."""
-    tops, laid = list(view.tops), set()
-    for play in map(rules.decode, actions):
-        if play is not None:
-            laid.add(play[0])
-            tops[play[1]] = play[0]
-    up, down = sorted(tops[:2]), sorted(tops[2:])
-    return frozenset(laid), *up, *down, bool(actions) and actions[-1] == rules.end_turn
-
-
 def _judge(
     number: int,
     seat: int,
@@ -272,8 +261,8 @@ def _judge(
 ) -> TurnReview:
     """Judge what was played in one turn."""
     plans, _ = turn_plans(view, work.plans)
-    place = _afterstate(view.rules, view, actions)
-    same = [i for i, plan in enumerate(plans) if _afterstate(view.rules, view, plan) == place]
+    place = afterstate(view, actions)
+    same = [i for i, plan in enumerate(plans) if afterstate(view, plan) == place]
     choices = [plan for i, plan in enumerate(plans) if i not in same]
     judge, deals = judge_for(view, partners, seed), work.deals_at(view)
     *_, standing = race(judge, [actions, *choices], work, deals)

@@ -202,6 +202,17 @@ def test_a_hint_is_refined_while_one_waits(site, tab):
     expect(page.locator(".plans .note")).not_to_contain_text(first)
 
 
+@pytest.mark.parametrize("size", [PHONE, DESKTOP])
+def test_an_agent_is_asked_what_it_would_play(site, tab, size):
+    page = tab(site.add(new(1, seed=3)), size)
+    page.locator("#ask").click()
+    page.get_by_label("And what would this agent play?").select_option("random")
+    page.get_by_role("button", name="Ask").click()
+    expect(page.locator(".asked")).to_contain_text("random would play")
+    check_width(page)
+    check_accessible(page)
+
+
 def test_without_script(site, tab):
     address = site.add(new(2, seed=3))
     page = tab(address, java_script_enabled=False)

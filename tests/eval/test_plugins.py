@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import sys
@@ -7,6 +8,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -155,12 +157,12 @@ def test_only_whole_numbers_of_the_right_count_are_answers(answer: Any) -> None:
 # --- models of stable-baselines3 -----------------------------------------------------------------
 
 
-def saved_model(path: Path, observation: str = "relative") -> Path:
+def saved_model(path: Path, observation: str = "relative", policy: Any = "MlpPolicy") -> Path:
     sb3 = pytest.importorskip("sb3_contrib")
     from thegame_env.sb3_env import TheGameVecEnv
 
     env = TheGameVecEnv(2, players=2, rules=SMALL, observation=observation)
-    model = sb3.MaskablePPO("MlpPolicy", env, policy_kwargs={"net_arch": [8]}, seed=1, device="cpu")
+    model = sb3.MaskablePPO(policy, env, policy_kwargs={"net_arch": [8]}, seed=1, device="cpu")
     model.save(path)
     return path
 
@@ -183,6 +185,52 @@ def test_a_model_plays_its_most_likely_legal_action(tmp_path: Path, observation:
     rows, _ = play_chunk(Chunk(cell, 0, 4), 1, [agent])
     assert {row.ended for row in rows} <= {"stuck", "won"}
     assert len(str(getattr(agent, "weights_hash", ""))) == 16
+
+
+OWN_POLICY = """
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+
+class OwnPolicy(MaskableActorCriticPolicy):
+    pass
+"""
+
+
+@pytest.fixture
+def own_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A model whose policy stands in a module of the current directory, not imported yet."""
+    pytest.importorskip("sb3_contrib")
+    (tmp_path / "own_policies.py").write_text(OWN_POLICY)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    policy = importlib.import_module("own_policies").OwnPolicy
+    path = saved_model(tmp_path / "model.zip", policy=policy)
+    sys.path.remove(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "own_policies")
+    return path
+
+
+def test_a_policy_of_ones_own_gets_its_masks(
+    own_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(own_model.parent)
+    agent = make_agent(str(own_model), Table(SMALL, 2), allow_pickle=True)
+    cell = Cell("model", 2, SMALL.spec(), "none", True, "seat0")
+    rows, _ = play_chunk(Chunk(cell, 0, 4), 1, [agent])
+    assert {row.ended for row in rows} <= {"stuck", "won"}
+
+
+def test_a_policy_whose_module_is_not_found_is_named(own_model: Path) -> None:
+    with pytest.raises(ValueError, match="needs the module own_policies that it was trained with"):
+        load_archive(str(own_model), Table(SMALL, 2), allow_pickle=True)
+
+
+@pytest.mark.parametrize("name", ["PPO", "A2C", "DQN"])
+def test_models_without_masks_are_told_apart(tmp_path: Path, name: str) -> None:
+    algorithm = getattr(pytest.importorskip("stable_baselines3"), name)
+    env = gymnasium.make("TheGame-v0", players=2, rules=SMALL, illegal="lose")
+    sizes = {"policy_kwargs": {"net_arch": [8]}, "device": "cpu"}
+    buffer = {"buffer_size": 10} if name == "DQN" else {}
+    algorithm("MlpPolicy", env, **sizes, **buffer).save(tmp_path / "model.zip")
+    assert make_agent(str(tmp_path / "model.zip"), Table(SMALL, 2), allow_pickle=True)
 
 
 def test_a_model_of_another_table_is_refused(tmp_path: Path) -> None:

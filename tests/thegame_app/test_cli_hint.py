@@ -37,7 +37,7 @@ def instant(text, **options):
 def test_json_has_the_promised_shape(capsys):
     assert run(["hint", MIDDLE, "--strength", "instant", "--top", "3", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert list(document) == ["position", "strength", "plans", "note", "partners", "deals"]
+    assert list(document) == ["position", "strength", "plans", "note", "partners", "deals", "agent"]
     assert document["position"] == format_position(parse_position(MIDDLE))
     assert document["strength"] == "instant"
     assert document["partners"] == "casual"

@@ -288,6 +288,26 @@ def test_a_hint_is_shown_with_figures_and_refined(owner, game):
     assert "Back to the game" in page.text
 
 
+def test_a_hint_tells_what_an_agent_would_play(owner, game):
+    first = owner.post(f"{game}/hint", data={"seen": 0}, headers=HTMX).text
+    assert "would play" not in first
+    assert "<option>ppo</option>" in first
+    assert "<option>expert" not in first
+    fields = {"seen": 0, "strength": "normal", "agent": "ppo"}
+    told = owner.post(f"{game}/hint", data=fields, headers=HTMX).text
+    assert "ppo would play" in told
+    assert 'name="agent" value="ppo"' in told  # what refines the answer asks again
+    document = owner.post(f"{game}/hint", data={"seen": 0, "agent": "greedy"}, headers=JSON).json()
+    assert document["agent"]["agent"] == "greedy"
+
+
+@pytest.mark.parametrize("agent", ["ppp", "expert:10s", "os:system", "greedy:extra=4"])
+def test_only_the_agents_of_the_list_are_asked(owner, game, agent):
+    answer = owner.post(f"{game}/hint", data={"seen": 0, "agent": agent}, headers=JSON)
+    assert answer.status_code == 422
+    assert f'no agent "{agent}" here' in answer.json()["error"]
+
+
 def test_a_hint_is_for_the_seat_at_turn(page, owner):
     stored = page.store.add_game(new(2, seed=3))
     answer = owner.post(f"/play/{stored.id}/2/hint", data={"seen": 0}, headers=JSON)

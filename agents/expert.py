@@ -98,10 +98,13 @@ class Judged:
         actions: The actions of each plan.
         outcomes: float64[D, 3] each (look_ahead.UTILITY, WINS, CARDS_LEFT); plans that were
             dropped early have fewer dealings, and the dealings are the same for all that have them.
+        utility: What each is thought worth, its own value included as it counts in the search; 1
+            for a plan that wins for certain.
     """
 
     actions: list[list[int]]
     outcomes: list[Floats]
+    utility: list[float]
 
 
 def own_part(line: list[int], end: int, held: int) -> list[int]:
@@ -157,7 +160,8 @@ class Race:
     def judged(self, actions: list[list[int]]) -> Judged:
         """All plans with their actions, best first."""
         ranking = [*self.left, *self._dropped]
-        return Judged([actions[i] for i in ranking], [self._outcomes[i] for i in ranking])
+        worth = [self._mean(i) for i in ranking]
+        return Judged([actions[i] for i in ranking], [self._outcomes[i] for i in ranking], worth)
 
     def _mean(self, plan: int) -> float:
         """Utility of a plan, its own value counting as `prior` dealings."""
@@ -195,12 +199,13 @@ class Searcher:
         """The plans of a turn, judged; and the next stream state."""
         known = self._line(row) if is_known(row, self.p) else None
         if known is not None:
-            return Judged([known], [np.zeros((0, 3))]), state
+            return Judged([known], [np.zeros((0, 3))], [1.0]), state
         choice = self.root.choose(row[None])
         plans, order = choice.plans, np.argsort(-choice.utility, kind="stable")[: self.plans]
         actions = [plans.actions[i, : plans.lengths[i]].tolist() for i in order]
         if len(order) == 1 or plans.kinds[order[0]] != OPEN:
-            return Judged(actions[:1], [np.zeros((0, 3))]), state
+            best = float(choice.utility[order[0]])
+            return Judged(actions[:1], [np.zeros((0, 3))], [best]), state
         order = order[plans.kinds[order] == OPEN]
         states, values = plans.states[order].copy(), choice.utility[order].astype(np.float64)
         return self._halve(row, states, values, actions, budget, state)

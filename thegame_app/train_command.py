@@ -14,6 +14,8 @@ from thegame_app.cli import INTERRUPTED, JsonOption, print_json, say
 
 LIBRARIES = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard")
 """What training needs beyond the plain install."""
+SAVED = ("checkpoint.*", "policy.*", "weights.*")
+"""What a run has saved in its folder: what it goes on from, and the weights of either kind."""
 CHANGES_HELP = "Replace a value of the file, such as network.pile=32; may be given several times."
 
 
@@ -47,8 +49,8 @@ def train(
     folder = out or Path("runs") / config.stem
     if resume and overwrite:
         raise ValueError("either --resume or --overwrite, not both")
-    begun = any(folder.glob("checkpoint.*"))
-    if resume and not begun:
+    begun = any(any(folder.glob(pattern)) for pattern in SAVED)
+    if resume and not any(folder.glob(SAVED[0])):
         raise ValueError(f"nothing to resume: {folder} holds no checkpoint")
     if begun and not (resume or overwrite):
         raise ValueError(f"{folder} holds a run already: --resume, --overwrite, or another --out")
@@ -73,7 +75,7 @@ def _need_libraries() -> None:
 
 def _remove_run(folder: Path) -> None:
     """Remove what an earlier run wrote into the folder, and nothing else."""
-    for pattern in ("checkpoint.*", "policy.*", "weights.*"):
+    for pattern in SAVED:
         for file in folder.glob(pattern):
             file.unlink()
     shutil.rmtree(folder / "tensorboard", ignore_errors=True)

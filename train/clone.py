@@ -22,102 +22,18 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from agents.afterstate import KIND, trained_utility
-from agents.afterstate_features import VERSION
-from agents.turn_value import LATE, TurnValue
-from agents.value_bins import utility_of
-from agents.value_model import ValueModel
-from agents.weight_files import load_for
-from thegame_env.compiled import kernel
-from thegame_env.engine import parameters
-from thegame_env.layout import GAME_ROW, P_CARDS
-from thegame_env.rules import N_PILES, Table
+from thegame_env.layout import GAME_ROW
 from train.config import CloneSection
+from train.play_counts import PlayCounts
+from train.teachers import ACTIONS, teacher_for
 from train.training_env import TrainingEnv
 
 Floats = npt.NDArray[np.float32]
 Int64 = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
-ACTIONS = 16
-"""First actions kept of a position's plans."""
 SAME = 1e-6
 """Worths that differ by less are of plans in another order."""
-NEVER = np.float32(-1e9)
-"""Worth of a place without an action."""
-
-
-@kernel
-def first_actions(starts: Any, plans: Any, lengths: Any, utility: Any, cards: int, actions: Any,
-                  worth: Any) -> None:  # fmt: skip
-    """The actions that the plans of every turn can begin with, and the highest utility behind each.
-
-    A plan can begin with its first play on any pile; with END_TURN if it lays nothing.
-
-    Args:
-        starts: int64[n + 1]; the plans of turn i are starts[i]..starts[i + 1].
-        plans: int64[total, hand + 1], their actions.
-        lengths: int64[total], how many they are.
-        utility: float32[total].
-        cards: N.
-        actions: Out, int64[n, ACTIONS]; 0 where there are fewer.
-        worth: Out, float32[n, ACTIONS]; NEVER where there are fewer.
-    """
-    for i in range(actions.shape[0]):
-        found = 0
-        actions[i], worth[i] = 0, NEVER
-        for plan in range(starts[i], starts[i + 1]):
-            begun = 0
-            for step in range(lengths[plan]):
-                action = plans[plan, step]
-                pile = 1 << (action // cards)
-                if begun & pile or (step > 0 and action == N_PILES * cards):
-                    continue
-                begun |= pile
-                at = 0
-                while at < found and actions[i, at] != action:
-                    at += 1
-                if at == found:
-                    if found == ACTIONS:
-                        at = int(np.argmin(worth[i]))
-                        if worth[i, at] >= utility[plan]:
-                            continue
-                        worth[i, at] = NEVER
-                    else:
-                        found += 1
-                    actions[i, at] = action
-                worth[i, at] = max(worth[i, at], utility[plan])
-
-
-class Teacher:
-    """The learned value of a table, asked for its first actions by the utility it was trained for.
-
-    Args:
-        table: What is played.
-        weights: "afterstate" for the shipped weights of the table, or a name or path of weights.
-        most: Plans valued a position.
-
-    Raises:
-        ValueError: There are no such weights, or they are of another table.
-    """
-
-    def __init__(self, table: Table, weights: str, most: int) -> None:
-        try:
-            found = load_for(KIND, VERSION, None if weights == KIND else weights, table)
-            model, worth = ValueModel(found.arrays), utility_of(trained_utility(found.metadata))
-        except ValueError as error:
-            raise ValueError(f"clone.teacher: {error}") from None
-        self.name, self.weights_hash = found.path.stem, found.hash
-        self._value = TurnValue(parameters(table), model, worth, most, late=max(most, LATE))
-
-    def label(self, rows: Int64) -> tuple[Int64, Floats]:
-        """First actions int64[n, ACTIONS] of view rows, and what they are worth, float32."""
-        choice = self._value.choose(rows)
-        actions = np.empty((len(rows), ACTIONS), np.int64)
-        worth: Floats = np.empty((len(rows), ACTIONS), np.float32)
-        plans = choice.plans
-        first_actions(plans.starts, plans.actions, plans.lengths, choice.utility,
-                      int(self._value.planner.p[P_CARDS]), actions, worth)  # fmt: skip
-        return actions, worth
 
 
 @dataclass(slots=True)
@@ -172,12 +88,21 @@ class Samples:
 class Clone:
     """The imitation phase of a run.
 
+    A resumed one goes on with the games as they are, and who plays them. The labelled positions
+    are not in the checkpoint, which they would make many times as large: the first round after a
+    resumption learns from the positions of that round alone.
+
     Args:
         config: What it does.
         gamma: Discount of the returns that the critic learns.
         model: The PPO learner; its policy learns, its environment is played.
         seconds: Processor seconds spent before this start.
         positions: Positions labelled before.
+        student: The games that the student plays, bool[B]; by default none yet.
+
+    Attributes:
+        student: The same as it is now.
+        counts: What the games came to, for the logs.
 
     Raises:
         ValueError: A table has no teacher.
@@ -190,20 +115,22 @@ class Clone:
         model: Any,
         seconds: float = 0.0,
         positions: int = 0,
+        student: Bools | None = None,
     ) -> None:
         self.config, self.gamma = config, gamma
         self.policy, self.env = model.policy, model.env
         assert isinstance(self.env, TrainingEnv)
         parts = self.env.parts
         tables = [part.table for part in parts]
-        self.teachers = [Teacher(table, config.teacher, config.most) for table in tables]
+        self.teachers = [teacher_for(table, config.teacher, config.most) for table in tables]
         cards = tables[0].rules.cards
         size = max(config.buffer // len(parts), config.batch_size)
         self.samples = [Samples(size, cards, bool(self.env.hidden)) for _ in parts]
         self.obs: Floats = np.empty((0, 0), np.float32)
         self._before, self._began = seconds, time.process_time()
         self.positions, self.agreement = positions, 0.0
-        self._student = np.zeros(self.env.num_envs, np.bool_)
+        none: Bools = np.zeros(self.env.num_envs, np.bool_)
+        self.student, self.counts = none if student is None else student.copy(), PlayCounts()
 
     @property
     def seconds(self) -> float:
@@ -246,9 +173,11 @@ class Clone:
         labels: list[list[Labels]] = []
         rewards, ended = [], []
         for _ in range(self.config.segment):
-            said, actions = self._decide()
-            self.obs, reward, dones, _ = self.env.step(actions)
-            self._student[dones] = np.random.random(int(dones.sum())) < self.student_share  # noqa: NPY002
+            masks = self.env.action_masks()
+            said, actions = self._decide(masks)
+            self.obs, reward, dones, infos = self.env.step(actions)
+            self.counts.add(actions, masks, dones, infos)
+            self.student[dones] = np.random.random(int(dones.sum())) < self.student_share  # noqa: NPY002
             labels.append(said)
             rewards.append(reward)
             ended.append(dones)
@@ -261,7 +190,7 @@ class Clone:
         self.positions += fresh
         return self._learn(max(int(fresh * self.config.reuse / self.config.batch_size), 1))
 
-    def _decide(self) -> tuple[list[Labels], Int64]:
+    def _decide(self, masks: Bools) -> tuple[list[Labels], Int64]:
         """The teachers' labels, and the actions that are played, int64[B]."""
         said = []
         for part, teacher in zip(self.env.parts, self.teachers, strict=True):
@@ -270,12 +199,10 @@ class Clone:
             decks = engine.decks.copy() if self.env.hidden else engine.decks[:0]
             said.append(Labels(engine.games.copy(), decks, actions, worth))
         played = np.concatenate([label.best for label in said])
-        slots = np.flatnonzero(self._student)
+        slots = np.flatnonzero(self.student)
         if len(slots):
             with torch.no_grad():
-                logits = self.policy.masked_logits(
-                    torch.from_numpy(self.obs[slots]), self.env.action_masks()[slots]
-                )
+                logits = self.policy.masked_logits(torch.from_numpy(self.obs[slots]), masks[slots])
             played[slots] = logits.argmax(1).numpy()
         return said, played
 

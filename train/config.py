@@ -41,7 +41,7 @@ Real = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
 Flag = Annotated[bool, BeforeValidator(_flag)]
 
 
-KINDS = {"ppo": "train.config:PPOConfig", "afterstate": "train.afterstate:AfterstateConfig"}
+KINDS = {"ppo": "train.config:PPOConfig", "afterstate": "train.afterstate_config:AfterstateConfig"}
 """What can be trained: kind -> "module:configuration"; its module is imported when it is needed."""
 
 
@@ -120,7 +120,8 @@ class CloneSection(Section):
 
     teacher: str = Field(
         default="afterstate",
-        description="afterstate: the shipped value for the table; or a weights name or path.",
+        description="afterstate: the shipped value for the table; or a weights name or path; or "
+        "expert:deals=64: the search over it (see agents/expert.py).",
     )
     minutes: Real = Field(default=12.0, gt=0, description="Minutes of processor time.")
     batch_size: Whole = Field(default=1024, ge=2, description="Positions a gradient step.")
@@ -185,6 +186,12 @@ class EvaluationSection(Section):
         default=5.0, gt=0, description="Minutes of training between evaluations."
     )
     games: Whole = Field(default=2000, ge=1, description="Deals played, always the same ones.")
+    patience: Whole | None = Field(
+        default=None,
+        ge=1,
+        description="Evaluations of PPO without a new best after which training ends; those in "
+        "which only the critic has learnt do not count. None where left out.",
+    )
 
 
 class PPOConfig(Section):
@@ -362,7 +369,11 @@ def _sentence(error: ValidationError, model: type[BaseModel]) -> str:
             if not section.isdigit():
                 model = _section_of(model.model_fields[section].annotation)
         text, last = unknown("key", last, model.model_fields), ""
-    elif first["type"] not in ("value_error", "missing"):
+    elif first["type"] == "missing":
+        text = "is missing"
+    elif first["type"] in ("model_type", "dict_type"):
+        text = f"needs keys with values, not {first['input']!r}"
+    elif first["type"] != "value_error":
         text = f"{text[0].lower()}{text[1:]}, not {first['input']!r}"
     place = ".".join([*sections, *([last] if last else [])])
     return f"{place}: {text}" if place else text

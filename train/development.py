@@ -39,6 +39,13 @@ class Score:
 def judge(net: Any, table: Table, games: int, observation: str = "relative") -> Score:
     """Play development deals 0..games-1 with the most likely actions of the network as it is."""
     weights = {name: value.numpy() for name, value in net.weights().items()}
+    return judge_weights(weights, table, games, observation)
+
+
+def judge_weights(
+    weights: dict[str, Any], table: Table, games: int, observation: str = "relative"
+) -> Score:
+    """The same with the arrays of a weights file."""
     model = model_of(table, weights, observation)
     engine = Engine(table, games)
     engine.deal(deal_seed("development", 0), np.arange(games))
@@ -61,7 +68,8 @@ def mean_of(scores: Sequence[Score]) -> Score:
 
 
 def table_name(table: Table) -> str:
-    """A table in a word, for logs: such as official-5p, profi-2p-memory_off-open."""
+    """A table in a word, for logs: such as official-5p, profi-2p-memory_off-open-agreed."""
     words = [table.rules.name, f"{table.players}p"]
     words += ["memory_off"] * (not table.memory) + [table.talk] * (table.talk != "none")
+    words += [table.starter] * (table.starter != "seat0")
     return "-".join(words)

@@ -6,6 +6,8 @@ worth, as in the recipes for 2048.
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import numpy.typing as npt
 
@@ -65,6 +67,14 @@ class LateStarts:
         games[slots], decks[slots] = self.games[picked], self.decks[picked]
         games[slots, SEED], games[slots, GAME] = seeds[:, 0], seeds[:, 1]
         return slots
+
+    def save(self) -> npt.NDArray[np.uint8]:
+        """The state of the choice, for `restore`: JSON in bytes."""
+        return np.frombuffer(json.dumps(self._rng.bit_generator.state).encode(), np.uint8)
+
+    def restore(self, state: npt.NDArray[np.uint8]) -> None:
+        """Choose on as from what `save` told."""
+        self._rng.bit_generator.state = json.loads(state.tobytes())
 
 
 def play_until(engine: Engine, player: str, cards_left: Int64) -> None:

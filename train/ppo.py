@@ -14,32 +14,34 @@ from typing import Any
 
 import torch
 from sb3_contrib import MaskablePPO
-from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 from stable_baselines3.common.vec_env import VecEnv
 
 from agents.ppo import KIND
 from thegame_env.observation import VERSION, observation_spec
 from thegame_env.ranges import training_seed
 from thegame_env.rules import Table
-from train.clone import Clone, Teacher
+from train.clone import Clone
 from train.config import PPOConfig
-from train.development import Score
+from train.curves import logging_to
 from train.display import Display
 from train.imitation import imitate
 from train.late_starts import LateStarts
 from train.policy import SharedPilePolicy, networks
 from train.policy_network import Shape
-from train.snapshot import put_learning, put_play, read_checkpoint
+from train.snapshot import Arrays, check_same, put_learning, put_play, read_checkpoint, writing
 from train.sources import read_start
 from train.stopping import Budget, StopRequest
+from train.teachers import teacher_for
 from train.threads import fastest_threads, use_threads
 from train.training_env import TrainingEnv, hidden_size
-from train.watch import CHECKPOINT, POLICY, Watch
+from train.watch import CHECKPOINT, POLICY, STUDENT, Watch
 
 DEALS_A_SEED = 1 << 24
 """Distance of the deal seeds of two seeds of a run, so that their deals differ."""
 ENDLESS = 1 << 50
 """More actions than any run takes: the minutes end it."""
+TOLD_SECONDS = 60.0
+"""Between lines of progress where there is no bar."""
 FIXED = (
     "table", "tables", "network", "start", "clone", "hidden_critic", "late_starts", "games",
     "n_steps", "reward", "seed",
@@ -56,11 +58,18 @@ class Learner(MaskablePPO):  # type: ignore[misc]
 
     critic_first = 0
 
+    @property
+    def actor_has_learnt(self) -> bool:
+        """Whether an update so far has taught the actor."""
+        return bool(self._n_updates > self.critic_first * self.n_epochs)
+
     def train(self) -> None:
-        """See MaskablePPO.train."""
+        """See MaskablePPO.train; the entropy itself is logged too."""
         ripe = self._n_updates >= self.critic_first * self.n_epochs
         self.policy.actor.requires_grad_(ripe)
         super().train()
+        entropy = -self.logger.name_to_value["train/entropy_loss"]
+        self.logger.record("train/entropy", entropy)
 
 
 def train(
@@ -85,64 +94,90 @@ def train(
     """
     arrays, facts = read_checkpoint(out / CHECKPOINT) if resume else ({}, {})
     if resume:
-        _check_same(config, facts["config"], out / CHECKPOINT)
+        check_same(out / CHECKPOINT, config.model_dump(mode="json"), facts["config"], FIXED)
     budget = Budget(config.minutes, config.steps, facts.get("seconds", 0.0))
     use_threads(config.threads or 1)
-    model, told = make_model(config, budget), facts.get("clone", {})
-    clone = None
-    if config.clone is not None and not told.get("over"):
-        spent = told.get("seconds", 0.0), told.get("positions", 0)
-        clone = Clone(config.clone, config.gamma, model, *spent)
-    lineage = facts.get("lineage", [])
+    model = make_model(config, budget)
+    clone = _imitation(config, model, arrays, facts.get("clone", {}))
+    lineage = []
     if config.start is not None and not resume:
         lineage = begin_with(model.policy.actor, config.start, config.all_tables[0])
-    out.mkdir(parents=True, exist_ok=True)
+    with writing(out):
+        out.mkdir(parents=True, exist_ok=True)
     if not config.threads:
         fastest_threads(model.policy, make_env(config).reset(), config.batch_size)
-    logs = str(out / "tensorboard")
-    model.set_logger(Logger(logs, [TensorBoardOutputFormat(logs)]))
     if resume:
         put_learning(model, arrays)
         put_play(model, arrays)
-    with StopRequest() as stop, Display(report) as display:
-        best = Score(**facts["best"]) if facts.get("best") else None
-        watch = Watch(config, out, budget, stop, display, best, told)
+    with StopRequest() as stop, Display(report, every=TOLD_SECONDS) as display:
+        watch = Watch(config, out, budget, stop, display)
         watch.model, watch.lineage = model, lineage
-        if clone is not None:
-            imitate(clone, model, watch)
-        budget.begin()
-        steps = (config.steps or ENDLESS) - model.num_timesteps
-        if steps > 0 and not budget.time_is_up() and not stop.requested:
-            # Games under way are played on: dealt anew together, they would end together too.
-            fresh = clone is None and not resume
-            model.learn(steps, callback=watch, reset_num_timesteps=fresh)
-            watch.save()
-        if not watch.in_clone:
-            watch.evaluate()
-            model.logger.dump(model.num_timesteps)
-    model.logger.close()
+        if resume:
+            watch.put(arrays, facts)
+        with watch.rescuing():
+            if clone is not None:
+                imitate(clone, model, watch)
+            if not watch.in_clone:
+                _learn(model, watch, resumed=resume and clone is None, cloned=clone is not None)
     if stop.requested:
         raise KeyboardInterrupt
     return out / POLICY
 
 
+def _imitation(config: PPOConfig, model: Any, arrays: Arrays, told: dict[str, Any]) -> Clone | None:
+    """The imitation to begin or to go on with; None where there is none, or it is over."""
+    if config.clone is None or told.get("over"):
+        return None
+    spent = told.get("seconds", 0.0), told.get("positions", 0)
+    return Clone(config.clone, config.gamma, model, *spent, arrays.get(STUDENT))
+
+
+def _learn(model: Any, watch: Watch, resumed: bool, cloned: bool) -> None:
+    """Let PPO learn what is left to learn, and judge what it came to.
+
+    Args:
+        model: The learner.
+        watch: Looks after the run.
+        resumed: Whether PPO had begun before this start.
+        cloned: Whether an imitation has just ended.
+    """
+    config, budget = watch.config, watch.budget
+    after = model.num_timesteps if resumed else None
+    with logging_to(model, watch.out / "tensorboard", after):
+        if cloned:
+            watch.log_scores()
+        budget.begin()
+        steps = (config.steps or ENDLESS) - model.num_timesteps
+        if steps > 0 and not watch.over:
+            # Games under way are played on: dealt anew together, they would end together too.
+            fresh = not (resumed or cloned)
+            model.learn(steps, watch, log_interval=None, reset_num_timesteps=fresh)
+            watch.save()
+        if not watch.is_judged:
+            watch.evaluate()
+
+
 def make_env(config: PPOConfig) -> TrainingEnv:
     """The games of a configuration, not dealt yet."""
-    tables, late = config.all_tables, config.late_starts
-    starts = None
-    if late is not None:
-        told = late.share, late.cards_left, late.player, config.seed
-        starts = [LateStarts(table, *told) for table in tables]
     env = TrainingEnv(
-        tables,
+        config.all_tables,
         config.games,
         config.network.observation,
         config.reward,
         config.hidden_critic,
-        starts,
+        _late_starts(config),
     )
     env.start(training_seed(config.seed * DEALS_A_SEED))
     return env
+
+
+def _late_starts(config: PPOConfig) -> list[LateStarts] | None:
+    """Where games of each table may begin late; None where none does."""
+    late = config.late_starts
+    if late is None:
+        return None
+    told = late.share, late.cards_left, late.player, config.seed
+    return [LateStarts(table, *told) for table in config.all_tables]
 
 
 def shape_of(config: PPOConfig) -> Shape:
@@ -192,11 +227,15 @@ def make_model(config: PPOConfig, budget: Budget, env: VecEnv | None = None) -> 
 
 
 def check_sources(config: PPOConfig) -> None:
-    """ValueError where a start or a teacher of the configuration cannot be had; writes nothing."""
+    """ValueError where a configuration's start, teacher or late starts cannot be had.
+
+    Writes nothing.
+    """
     tables = config.all_tables
+    _late_starts(config)
     if config.clone is not None:
         for table in tables:
-            Teacher(table, config.clone.teacher, config.clone.most)
+            teacher_for(table, config.clone.teacher, config.clone.most)
     if config.start is not None:
         actor, _ = networks(shape_of(config), config.network, tables[0].rules.n_actions)
         begin_with(actor, config.start, tables[0])
@@ -214,13 +253,3 @@ def begin_with(actor: Any, weights: str, table: Table) -> list[dict[str, Any]]:
     for name, value in state.items():
         value.copy_(given[name])
     return lineage
-
-
-def _check_same(config: PPOConfig, before: dict[str, Any], path: Path) -> None:
-    now = config.model_dump(mode="json")
-    for key in FIXED:
-        if now[key] != before.get(key):
-            raise ValueError(
-                f"{path} belongs to a run with {key} {before.get(key)}, not {now[key]}: "
-                "resume that run, or start this one in another folder"
-            )

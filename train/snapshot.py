@@ -1,12 +1,15 @@
-"""Checkpoints of a PPO run: everything that a later start needs to go on as if nothing had been.
+"""Checkpoints of a run: what a later start needs to go on; of PPO, as if nothing had been.
 
 One safetensors file holds the weights, the optimiser, the games, the random states and, as JSON in
-its header, the counters; it is renamed into place when it is whole. Never a pickle.
+its header, the counters; it is renamed into place when it is whole. Never a pickle. Both kinds of
+run write and read theirs here; what an afterstate run takes is told in `train.afterstate_learner`.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +18,12 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from agents.afterstate_features import VERSION as FEATURES_VERSION
 from agents.weight_files import write_atomic
 from thegame_env.observation import VERSION as OBSERVATION_VERSION
 
-FORMAT = 2
-"""Raised whenever the names in the file change."""
+FORMATS = {"ppo": 3, "afterstate": 1}
+"""Kind of run -> a number that is raised whenever the names in its file change."""
 
 Arrays = dict[str, Any]
 
@@ -85,33 +89,43 @@ def put_learning(model: Any, arrays: Arrays) -> None:
     model._n_updates = int(arrays["updates"][0])
 
 
-def write_checkpoint(path: Path, arrays: Arrays, facts: dict[str, Any]) -> None:
+def write_checkpoint(path: Path, arrays: Arrays, facts: dict[str, Any], kind: str = "ppo") -> None:
     """Write a checkpoint, whole or not at all.
 
     Args:
         path: The file.
-        arrays: What `take_play` and `take_learning` took.
+        arrays: What `take_play` and `take_learning` took, or `Learner.take` of an afterstate run.
         facts: JSON values: the configuration, the seconds spent, the best evaluation.
+        kind: Of the run.
 
     Raises:
         OSError: It cannot be written; what stood there before still does.
     """
-    told = {**facts, "format": FORMAT, "observation": OBSERVATION_VERSION}
+    told = {**facts, "kind": kind, "format": FORMATS[kind], "observation": _input_version(kind)}
     plain = {name: np.ascontiguousarray(value) for name, value in arrays.items()}
-    try:
+    with writing(path):
         write_atomic(path, save(plain, metadata={"facts": json.dumps(told)}))
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """While entered, an OSError of what is written becomes one sentence with the remedy."""
+    try:
+        yield
     except OSError as error:
+        if error.strerror is None:  # It is such a sentence already.
+            raise
         raise OSError(
             f"cannot write {path}: {error.strerror}; make room and go on with --resume "
             "(what was saved before is intact)"
         ) from error
 
 
-def read_checkpoint(path: Path) -> tuple[Arrays, dict[str, Any]]:
+def read_checkpoint(path: Path, kind: str = "ppo") -> tuple[Arrays, dict[str, Any]]:
     """The arrays and facts of a checkpoint.
 
     Raises:
-        ValueError: There is none, it is damaged, or of another version.
+        ValueError: There is none, it is damaged, of another kind of run, or of another version.
     """
     if not path.is_file():
         raise ValueError(f"nothing to resume: there is no {path}")
@@ -119,11 +133,46 @@ def read_checkpoint(path: Path) -> tuple[Arrays, dict[str, Any]]:
         with safe_open(path, framework="np") as file:
             facts = json.loads((file.metadata() or {})["facts"])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        if not isinstance(facts, dict):
+            raise ValueError("facts must be an object")
     except (SafetensorError, KeyError, ValueError):
         raise ValueError(f"{path} is damaged: start the run anew, without --resume") from None
-    if facts.get("format") != FORMAT or facts.get("observation") != OBSERVATION_VERSION:
+    of = facts.get("kind", "ppo")  # Those of PPO once did not say so.
+    if of != kind:
+        raise ValueError(
+            f"{path} belongs to a run of {of}, not {kind}: resume that run, or start this one in "
+            "another folder"
+        )
+    if facts.get("format") != FORMATS[kind] or facts.get("observation") != _input_version(kind):
         raise ValueError(
             f"{path} was written by another version of this program (observation "
-            f"{facts.get('observation')}, here {OBSERVATION_VERSION}): start the run anew"
+            f"{facts.get('observation')}, here {_input_version(kind)}): start the run anew"
         )
     return arrays, facts
+
+
+def _input_version(kind: str) -> int:
+    """Version of what the network of such a run reads."""
+    return FEATURES_VERSION if kind == "afterstate" else OBSERVATION_VERSION
+
+
+def check_same(
+    path: Path, now: Mapping[str, Any], before: Mapping[str, Any], fixed: Sequence[str]
+) -> None:
+    """Refuse to resume a run whose configuration differs in a key that matters.
+
+    Args:
+        path: Its checkpoint.
+        now: The configuration in JSON values.
+        before: That of the checkpoint.
+        fixed: The keys that a resumed run cannot change.
+
+    Raises:
+        ValueError: One of them has changed.
+    """
+    for key in fixed:
+        if now[key] != before.get(key):
+            raise ValueError(
+                f"{path} belongs to a run with {key} {before.get(key)}, not {now[key]}: "
+                "resume that run, or start this one in another folder"
+            )

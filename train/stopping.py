@@ -11,7 +11,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Budget:
-    """What a run may spend and has spent, resumed runs added up.
+    """What a run may spend and has spent, resumed runs added up; time counts from `begin` on.
 
     Args:
         minutes: Wall-clock minutes of training, or None.
@@ -21,7 +21,8 @@ class Budget:
 
     def __init__(self, minutes: float | None, steps: int | None, seconds: float = 0.0) -> None:
         self.minutes, self.steps = minutes, steps
-        self._before, self._began = seconds, time.monotonic()
+        self._before = seconds
+        self._began: float | None = None
 
     def begin(self) -> None:
         """Count from now on."""
@@ -30,7 +31,7 @@ class Budget:
     @property
     def seconds(self) -> float:
         """Seconds spent so far."""
-        return self._before + time.monotonic() - self._began
+        return self._before + (time.monotonic() - self._began if self._began is not None else 0.0)
 
     def spent(self, steps: int) -> float:
         """Share of the budget that is spent after `steps` actions, 0..1."""

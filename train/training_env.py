@@ -180,17 +180,20 @@ class TrainingEnv(VecEnv):  # type: ignore[misc]
         return _joined([part.episode_starts for part in self.parts])
 
     def save(self) -> dict[str, Any]:
-        """Arrays that tell all games, for `restore`."""
-        return {
+        """Arrays that tell all games and where later ones begin, for `restore`."""
+        games = {
             f"{i}.{name}": value
             for i, part in enumerate(self.parts)
             for name, value in part.save().items()
             if name != "table"
         }
+        return games | {f"{i}.late": late.save() for i, late in enumerate(self.late or ())}
 
     def restore(self, arrays: dict[str, Any]) -> Floats:
         """Return to what `save` told; gives the observations."""
         seen = []
+        for i, late in enumerate(self.late or ()):
+            late.restore(arrays[f"{i}.late"])
         for i, part in enumerate(self.parts):
             names = ("games", "decks", "last", "returns", "lengths")
             state = {name: arrays[f"{i}.{name}"] for name in names}

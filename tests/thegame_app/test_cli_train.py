@@ -42,6 +42,26 @@ def test_a_run_is_not_overwritten_by_accident(tmp_path, capsys):
     assert json.loads((tmp_path / "policy.json").read_text())["config"]["seed"] == 1
 
 
+@pytest.mark.parametrize("name", ["policy.safetensors", "weights.safetensors"])
+def test_weights_without_a_checkpoint_are_not_overwritten_either(tmp_path, capsys, name):
+    (tmp_path / name).write_bytes(b"dear")
+    assert train("--out", tmp_path) == 2
+    assert "holds a run already" in capsys.readouterr().err
+    assert train("--out", tmp_path, "--resume") == 2
+    assert "nothing to resume" in capsys.readouterr().err
+    assert (tmp_path / name).read_bytes() == b"dear"
+    assert train("--out", tmp_path, "--overwrite") == 0
+    assert not (tmp_path / "weights.safetensors").exists()
+
+
+def test_late_starts_are_checked_before_a_run_is_removed(tmp_path, capsys):
+    (tmp_path / "policy.safetensors").write_bytes(b"dear")
+    late = ["--set", "late_starts.player=nobody", "--set", "late_starts.share=0.5"]
+    assert train("--out", tmp_path, "--overwrite", *late) == 2
+    assert 'unknown agent "nobody"' in capsys.readouterr().err
+    assert (tmp_path / "policy.safetensors").read_bytes() == b"dear"
+
+
 def test_an_interrupted_run_says_how_to_go_on(tmp_path, capsys, monkeypatch):
     from train.watch import Watch
 

@@ -12,12 +12,13 @@ from agents.weight_files import SHIPPED, load_weights, read_metadata, save_weigh
 from thegame_env.engine import Engine
 from thegame_env.observation import VERSION
 from thegame_env.rules import Table
-from train.clone import ACTIONS, NEVER, Clone, Teacher, first_actions
+from train.clone import Clone
 from train.config import parse_config
 from train.development import Score
 from train.ppo import begin_with, check_sources, make_model, train
 from train.snapshot import read_checkpoint
 from train.stopping import Budget
+from train.teachers import ACTIONS, NEVER, SearchTeacher, Teacher, first_actions, teacher_for
 from train.watch import CHECKPOINT, POLICY
 
 
@@ -77,6 +78,33 @@ def test_the_teacher_recommends_what_the_agent_plays():
         worth_played = np.where(actions == played[:, None], worth, NEVER).max(axis=1)
         assert worth_played == pytest.approx(worth.max(axis=1), abs=1e-5)
         engine.step(played)
+
+
+@pytest.mark.parametrize("players", [1, 3])
+def test_the_search_recommends_what_the_agent_plays(players):
+    from agents.registry import make_agent
+
+    table, search = Table(players=players), "expert:deals=16"
+    engine = Engine(table, 6)
+    engine.deal(np.arange(6))
+    teacher, agent = teacher_for(table, search, 24), make_agent(search, table)
+    assert isinstance(teacher, SearchTeacher)
+    assert (teacher.name, teacher.weights_hash) == (search, agent.weights_hash)
+    for row in engine.views():
+        streams = np.array([teacher._state])
+        actions, worth = teacher.label(row[None])
+        played = agent.act_rows(row[None], engine.p, streams)
+        assert worth[0][actions[0] == played[0]].max() == worth[0].max()
+        assert (worth[0] > NEVER).sum() > 1
+        assert teacher._state == streams[0]
+
+
+def test_a_policy_learns_from_the_search(tmp_path):
+    section = {"teacher": "expert:deals=4", "minutes": 0.005, "batch_size": 16, "segment": 2}
+    policy = train(config(clone=section, games=4, n_steps=16), tmp_path, report=quiet)
+    told = json.loads(policy.with_suffix(".json").read_text())["clone"]
+    assert list(told["teachers"]) == ["expert:deals=4"]
+    assert told["positions"] > 0
 
 
 def test_the_teacher_plays_by_the_utility_that_it_was_trained_for(tmp_path):
@@ -219,6 +247,8 @@ def test_several_tables_are_cloned_side_by_side(tmp_path):
         ({"players": 4}, "afterstate_5p", "clone.teacher: .*; afterstate_4p would serve"),
         ({"players": 4}, "nowhere", 'clone.teacher: unknown afterstate weights "nowhere"'),
         ({"players": 4}, str(SHIPPED / "sequence"), "clone.teacher: .*not 'afterstate' ones"),
+        ({"players": 4}, "expert:100ms", 'clone.teacher: "expert:100ms" has no number of dealings'),
+        ({"players": 4}, "expert:deals=1", "clone.teacher: .*deals"),
     ],
 )
 def test_a_bad_teacher_is_refused_before_anything_is_written(tmp_path, table, teacher, sentence):

@@ -52,22 +52,33 @@ def test_ppo_masters_a_tiny_table(tmp_path):
     assert reached["win_rate"] > 0.995
 
 
-def test_a_resumed_run_equals_one_without_a_break(tmp_path):
-    whole, parts = tmp_path / "whole", tmp_path / "parts"
-    level = {"learning_rate": 1e-3, "final_learning_rate": 1e-3}
-    train(config(steps=512, **level), whole, report=quiet)
-    train(config(steps=256, **level), parts, report=quiet)
-    train(config(steps=512, **level), parts, resume=True, report=quiet)
+LATE = {"share": 0.5, "cards_left": 6, "player": "random"}
+
+
+def assert_same(whole, parts):
+    """The checkpoints of two folders are alike, but for the evaluations on the way to them."""
     (one, _), (other, _) = (read_checkpoint(folder / CHECKPOINT) for folder in (whole, parts))
     assert one.keys() == other.keys()
     for name in one:
-        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+        if not name.startswith("best."):
+            np.testing.assert_array_equal(one[name], other[name], err_msg=name)
 
 
-def test_a_checkpoint_taken_in_mid_play_goes_on_exactly(tmp_path, monkeypatch):
+@pytest.mark.parametrize("late", [None, LATE], ids=["dealt", "late"])
+def test_a_resumed_run_equals_one_without_a_break(tmp_path, late):
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    level = {"learning_rate": 1e-3, "final_learning_rate": 1e-3, "late_starts": late}
+    train(config(steps=512, **level), whole, report=quiet)
+    train(config(steps=256, **level), parts, report=quiet)
+    train(config(steps=512, **level), parts, resume=True, report=quiet)
+    assert_same(whole, parts)
+
+
+@pytest.mark.parametrize("late", [None, LATE], ids=["dealt", "late"])
+def test_a_checkpoint_taken_in_mid_play_goes_on_exactly(tmp_path, monkeypatch, late):
     """The run is asked to stop at its 20th action, 4 actions after the first update."""
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    run = config(steps=512, learning_rate=1e-3, final_learning_rate=1e-3)
+    run = config(steps=512, learning_rate=1e-3, final_learning_rate=1e-3, late_starts=late)
     train(run, whole, report=quiet)
     calls = []
     on_step = Watch._on_step
@@ -84,9 +95,7 @@ def test_a_checkpoint_taken_in_mid_play_goes_on_exactly(tmp_path, monkeypatch):
     arrays, _ = read_checkpoint(parts / CHECKPOINT)
     assert arrays["steps"][0] == 128
     train(run, parts, resume=True, report=quiet)
-    one, other = (read_checkpoint(folder / CHECKPOINT)[0] for folder in (whole, parts))
-    for name in one:
-        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+    assert_same(whole, parts)
 
 
 def test_what_a_run_leaves_behind(tmp_path):
@@ -118,24 +127,6 @@ def test_the_critic_may_see_more_and_games_may_begin_late(tmp_path):
     weights = train(run, tmp_path, report=quiet)
     assert make_agent(f"ppo:{weights}", run.table.table).weights_hash
     train(config(**{**run.model_dump(mode="json"), "steps": 512}), tmp_path, True, quiet)
-
-
-def test_logs_hold_what_is_promised(tmp_path):
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    train(config(), tmp_path, report=quiet)
-    events = EventAccumulator(str(tmp_path / "tensorboard"))
-    events.Reload()
-    assert set(events.Tags()["scalars"]) >= {
-        "development/win_rate",
-        "development/cards_left",
-        "play/turns_ended_by_choice",
-        "play/win_rate",
-        "time/steps_per_s",
-        "train/approx_kl",
-        "train/entropy",
-        "train/explained_variance",
-    }
 
 
 def test_time_ends_a_run(tmp_path):

@@ -1,0 +1,136 @@
+"""What a run of afterstate self-play does: the keys of `configs/afterstate_*.yaml`, explained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from thegame_env.rules import Rules, Starter, Table, Talk
+from train.config import Flag, Real, Section, Whole
+from train.tables import Groups, distinct_tables
+
+ONE_TABLE = ("players", "rules", "memory", "talk", "starter")
+"""Keys that tell a single table, in place of `tables`."""
+FIXED = (
+    *ONE_TABLE, "tables", "utility", "start", "search_deals", "search_plans", "pile_width",
+    "card_width", "width", "depth_width", "seed",
+)  # fmt: skip
+"""Keys that a resumed run cannot change; all others it can, `minutes` for one."""
+
+
+class AfterstateConfig(Section):
+    """One self-play run of the afterstate value; unknown keys are refused."""
+
+    kind: Literal["afterstate"] = Field(
+        default="afterstate", description="What learns: afterstate."
+    )
+    players: Whole = Field(default=1, ge=1, le=5, description="Seats.")
+    rules: str = Field(default="official", description="Preset, or a custom spec.")
+    memory: Flag = Field(default=True, description="Whether seats remember what was played.")
+    talk: Talk = Field(default="none", description="Table talk.")
+    starter: Starter = Field(default="seat0", description="Who begins.")
+    tables: Groups | None = Field(
+        default=None,
+        description="Several tables in place of one: a list of groups of players, rules, memory, "
+        "talk and starter, each a value or a list of values to combine.",
+    )
+    utility: Literal["win", "score", "blend"] = Field(
+        default="blend", description="What play maximises."
+    )
+    start: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Weights to begin with: a shipped name or a path; of another table or talk "
+        "they save much of the time.",
+    )
+    minutes: Real = Field(
+        default=15.0,
+        gt=0,
+        description="Length of the run, in minutes of processor time spent on playing and "
+        "learning; resumed ones are added up. A run that is resumed with more minutes learns "
+        "again by larger steps.",
+    )
+    games: Whole = Field(
+        default=256, ge=1, le=100_000, description="Games played side by side, at each table."
+    )
+    most: Whole = Field(
+        default=24,
+        ge=1,
+        le=10_000,
+        description="Plans valued a turn (at least 96 once the deck is empty).",
+    )
+    decay: Real = Field(default=0.8, ge=0, le=1, description="Lambda of the returns.")
+    explore: Real = Field(
+        default=0.02,
+        ge=0,
+        le=1,
+        description="Share of random plans, in every other stretch of play.",
+    )
+    search_deals: Whole = Field(
+        default=0,
+        ge=0,
+        le=10_000,
+        description="Dealings that every decision is searched on, the search teaching the value "
+        "(expert iteration); 0: no search.",
+    )
+    search_plans: Whole = Field(
+        default=6, ge=2, le=10_000, description="Plans that a search judges."
+    )
+    learning_rate: Real = Field(
+        default=1e-3,
+        gt=0,
+        description="Adam's step at the start; it falls along a cosine to 3 % of that.",
+    )
+    batch_size: Whole = Field(
+        default=1024, ge=1, le=1_000_000, description="Samples a gradient step."
+    )
+    reuse: Real = Field(default=2.0, gt=0, description="Times that a sample is drawn, on average.")
+    buffer: Whole = Field(default=100_000, ge=1, le=10_000_000, description="Samples kept.")
+    pile_width: Whole = Field(default=64, ge=1, le=4096, description="Outputs of the pile encoder.")
+    card_width: Whole = Field(default=64, ge=1, le=4096, description="Outputs of the card encoder.")
+    width: Whole = Field(default=128, ge=1, le=4096, description="Units of the body.")
+    depth_width: Whole = Field(default=64, ge=1, le=4096, description="Units behind it.")
+    seed: Whole = Field(
+        default=0, ge=0, le=2**40, description="Seed of deals, exploration and weights."
+    )
+    threads: Whole = Field(default=1, ge=1, le=1024, description="torch threads.")
+    checkpoint_minutes: Real = Field(
+        default=2.0,
+        gt=0,
+        description="Minutes between checkpoints; a killed run loses at most this.",
+    )
+    evaluation_minutes: Real = Field(
+        default=5.0,
+        gt=0,
+        description="Minutes of learning between evaluations on development deals; the best "
+        "value by them is kept.",
+    )
+    evaluation_games: Whole = Field(
+        default=1000,
+        ge=1,
+        le=10_000_000,
+        description="Development deals a table in an evaluation, always the same ones.",
+    )
+
+    @model_validator(mode="after")
+    def _is_played(self) -> AfterstateConfig:
+        both = [key for key in ONE_TABLE if key in self.model_fields_set]
+        if self.tables is not None and both:
+            raise ValueError(f"give tables or {', '.join(both)}, not both")
+        _ = self.played
+        return self
+
+    @property
+    def played(self) -> Sequence[Table]:
+        """The tables."""
+        if self.tables is not None:
+            return distinct_tables(self.tables)
+        rules = Rules.parse(self.rules)
+        return [Table(rules, self.players, self.memory, self.talk, self.starter)]
+
+    @property
+    def table(self) -> Table:
+        """The table, or the first of several."""
+        return self.played[0]

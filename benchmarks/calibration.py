@@ -19,13 +19,13 @@ import numpy as np
 import numpy.typing as npt
 import typer
 
-from agents.afterstate import BATCH, KIND
+from agents.afterstate import BATCH, KIND, trained_utility
 from agents.afterstate_features import VERSION
 from agents.candidates import OPEN, play_plans
-from agents.turn_value import Choice, TurnValue
+from agents.turn_value import LATE, Choice, TurnValue
 from agents.value_bins import CENTRES, utility_of
 from agents.value_model import ValueModel
-from agents.weight_files import load_weights, path_for, write_atomic
+from agents.weight_files import load_for, write_atomic
 from benchmarks.calibration_plot import reliability_plot
 from benchmarks.reliability import Bin, error_of, ratio_interval, reliability
 from thegame_env.engine import Engine, parameters
@@ -101,10 +101,11 @@ class Calibration:
 
 
 def value_for(table: Table, weights: str | None) -> tuple[TurnValue, str]:
-    """The learned value of a table, or that of a weights name or path; and its name."""
-    path = path_for(KIND, weights, table)
-    model = ValueModel(load_weights(path, KIND, VERSION)[0])
-    return TurnValue(parameters(table), model, utility_of("blend")), path.stem
+    """The value that `afterstate` plays by at a table, or of a weights name or path; its name."""
+    found = load_for(KIND, VERSION, weights, table)
+    worth = utility_of(trained_utility(found.metadata))
+    value = TurnValue(parameters(table), ValueModel(found.arrays), worth, late=LATE)
+    return value, found.path.stem
 
 
 def play_positions(value: TurnValue, table: Table, deals: str, games: int) -> Positions:

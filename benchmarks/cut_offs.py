@@ -1,9 +1,9 @@
 """What the cut-offs of plan enumeration lose: `python -m benchmarks.cut_offs --players 1,3`.
 
 `afterstate` values the `most` plans of least movement, tries the `branch` plays of smallest gap at
-each afterstate, and lays at most a gap of `reach` beyond the minimum. Each of the three is widened
-and narrowed alone, and all are widened together, on the same deals; what counts is the paired
-difference from the defaults.
+each afterstate, and lays at most a gap of `reach` beyond the minimum; once the deck is empty it
+values `late` plans of any gap. Each of the four is widened and narrowed alone, and all are widened
+together, on the same deals; what counts is the paired difference from the defaults.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 import typer
 
 from agents.candidates import Planner
+from agents.turn_value import LATE
 from agents.weight_files import write_atomic
 from benchmarks.calibration import (
     Int64,
@@ -32,10 +33,12 @@ from eval.stats import bootstrap_mean_difference
 from thegame_env.ranges import RANGES
 from thegame_env.rules import Table, unknown
 
-DEFAULT = (40, 6, 15)
-"""most, branch, reach as `afterstate` plays."""
-WIDEST = (80, 8, 30)
-CHANGES = {"most": (8, 12, 24, 80), "branch": (4, 8), "reach": (5, 10, 30)}
+DEFAULT = (40, 6, 15, LATE)
+"""most, branch, reach, late as `afterstate` plays."""
+WIDEST = (80, 8, 30, 2 * LATE)
+CHANGES = {
+    "most": (8, 12, 24, 80), "branch": (4, 8), "reach": (5, 10, 30), "late": (40, 2 * LATE)
+}  # fmt: skip
 """Values tried of each, the others being the defaults."""
 
 
@@ -49,6 +52,7 @@ class Row:
         most: Plans valued a turn.
         branch: Plays tried at each afterstate.
         reach: Largest gap laid beyond the minimum.
+        late: Plans valued a turn once the deck is empty.
         games: Deals played.
         win_rate: Share of games won.
         win_diff: Its difference from the defaults, in points, with its 95 % interval.
@@ -62,6 +66,7 @@ class Row:
     most: int
     branch: int
     reach: int
+    late: int
     games: int
     win_rate: float
     win_diff: tuple[float, float, float]
@@ -70,13 +75,14 @@ class Row:
     ms: float
 
 
-def settings() -> Iterator[tuple[int, int, int]]:
-    """(most, branch, reach): the defaults first, then one of the three changed, then all."""
+def settings() -> Iterator[tuple[int, int, int, int]]:
+    """(most, branch, reach, late): the defaults first, then one of the four changed, then all."""
     yield DEFAULT
     for at, values in enumerate(CHANGES.values()):
         for value in values:
-            most, branch, reach = (value if i == at else kept for i, kept in enumerate(DEFAULT))
-            yield most, branch, reach
+            changed = (value if i == at else kept for i, kept in enumerate(DEFAULT))
+            most, branch, reach, late = changed
+            yield most, branch, reach, late
     yield WIDEST
 
 
@@ -92,8 +98,8 @@ def measure(table: Table, weights: str | None, deals: str, games: int) -> Iterat
     value, name = value_for(table, weights)
     play_positions(value, table, deals, 2)  # loads the compiled kernels, unmeasured
     base: Int64 | None = None
-    for most, branch, reach in settings():
-        value.planner = Planner(value.planner.p, most, branch, reach)
+    for most, branch, reach, late in settings():
+        value.planner = Planner(value.planner.p, most, branch, reach, late)
         began = time.process_time()
         played = play_positions(value, table, deals, games)
         seconds, left = time.process_time() - began, played.left
@@ -104,6 +110,7 @@ def measure(table: Table, weights: str | None, deals: str, games: int) -> Iterat
             most=most,
             branch=branch,
             reach=reach,
+            late=late,
             games=games,
             win_rate=float(np.mean(left == 0)),
             win_diff=bootstrap_mean_difference(100.0 * (left == 0), 100.0 * (base == 0)),
@@ -119,16 +126,17 @@ def markdown(rows: list[Row]) -> list[str]:
     lines = [
         f"**{first.table}** (`{first.weights}`), {first.games:,} deals",
         "",
-        "| most | branch | reach | win % | minus default | cards left | minus default | ms |",
-        "|---|---|---|---|---|---|---|---|",
+        "| most | branch | reach | late | win % | minus default | cards left | minus default "
+        "| ms |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
-        default = (row.most, row.branch, row.reach) == DEFAULT
+        default = (row.most, row.branch, row.reach, row.late) == DEFAULT
         win = "-" if default else "{:+.1f} ({:+.1f} to {:+.1f})".format(*row.win_diff)
         left = "-" if default else "{:+.2f} ({:+.2f} to {:+.2f})".format(*row.left_diff)
         lines.append(
-            f"| {row.most} | {row.branch} | {row.reach} | {100 * row.win_rate:.1f} | {win} | "
-            f"{row.cards_left:.2f} | {left} | {row.ms:.2f} |"
+            f"| {row.most} | {row.branch} | {row.reach} | {row.late} | {100 * row.win_rate:.1f} "
+            f"| {win} | {row.cards_left:.2f} | {left} | {row.ms:.2f} |"
         )
     return [*lines, ""]
 
@@ -154,7 +162,8 @@ def main(
             rows = []
             for row in measure(table, weights, deals, games):
                 rows.append(row)
-                typer.echo(f"{row.table}: most {row.most}, branch {row.branch}, reach {row.reach}: "
+                typer.echo(f"{row.table}: most {row.most}, branch {row.branch}, reach {row.reach}, "
+                           f"late {row.late}: "
                            f"{100 * row.win_rate:.1f} %", err=True)  # fmt: skip
             found.append(rows)
         document = json.dumps([asdict(row) for rows in found for row in rows], indent=1) + "\n"

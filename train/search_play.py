@@ -5,6 +5,9 @@ cannot see, and plays the best. All judged plans become samples: the target of a
 distribution of cards left after the best reply, averaged over the dealings, which is far less noisy
 than the end of one game; for the plan that was played it is mixed with what came later in the game
 as a lambda-return (Anthony, Tian and Barber 2017, with the afterstate value in place of a policy).
+With partners a plan's own value counts as many dealings, as in `agents/expert.py`. The best of
+several noisy means is thought a little too good; the ends of the games, which the returns contain,
+keep that in bounds.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import numpy.typing as npt
 
 from agents.afterstate_features import SIZE, features_of
 from agents.candidates import OPEN, play_plans
-from agents.expert import AHEAD, AHEAD_BRANCH, AHEAD_REACH
+from agents.expert import AHEAD, AHEAD_BRANCH, AHEAD_REACH, SOLO_PRIOR, TEAM_PRIOR
 from agents.look_ahead import LookAhead
 from agents.turn_value import Choice, TurnValue
 from agents.value_bins import BIN_OF, BINS
@@ -86,6 +89,7 @@ class SearchPlay(SelfPlay):
         reply = TurnValue(self.engine.p, model, utility, AHEAD, AHEAD_BRANCH, AHEAD_REACH)
         self._ahead, self._deals, self._plans = LookAhead(reply, 0, whole=True), deals, plans
         self._state = np.uint64(seed)
+        self._prior = SOLO_PRIOR if table.players == 1 else TEAM_PRIOR
 
     def learned(self, model: ValueModel) -> None:
         """Go on with another model."""
@@ -115,7 +119,8 @@ class SearchPlay(SelfPlay):
             return int(choice.best[b])
         states = choice.plans.states[order]
         judged, self._state = self._ahead.judge(row, states, self._deals, self._state)
-        means = judged.mean(axis=1).astype(np.float32)
+        means = self._prior * choice.chances[order] + judged.sum(axis=1)
+        means = (means / (self._prior + self._deals)).astype(np.float32)
         best = int(np.argmax(means @ self.value.utility))
         exploring = self.rng.random() < explore
         played = int(self.rng.integers(len(order))) if exploring else best

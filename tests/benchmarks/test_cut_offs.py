@@ -31,7 +31,9 @@ def test_rows_are_paired_with_the_defaults(tmp_path: Path) -> None:
     assert done.exit_code == 0
     rows = json.loads(done.stdout)
     assert rows == json.loads((tmp_path / "cut_offs.json").read_text())
-    assert [(row["most"], row["branch"], row["reach"]) for row in rows] == list(settings())
+    assert [(row["most"], row["branch"], row["reach"], row["late"]) for row in rows] == list(
+        settings()
+    )
     assert rows[0]["left_diff"] == rows[0]["win_diff"] == [0, 0, 0]
     for row in rows:
         assert abs(row["left_diff"][0] - row["cards_left"] + rows[0]["cards_left"]) < 1e-9

@@ -43,7 +43,9 @@ class SharedPilePolicy(MaskableActorCriticPolicy):  # type: ignore[misc]
     def _build(self, lr_schedule: Any) -> None:
         self.mlp_extractor = nn.Identity()
         self.actor, self.critic = networks(self.shape, self.network, int(self.action_space.n))
-        self.optimizer = torch.optim.Adam(self.parameters(), lr=lr_schedule(1.0), eps=1e-5)
+        self.optimizer = torch.optim.Adam(
+            self.parameters(), lr=lr_schedule(1.0), eps=1e-5, fused=True
+        )
 
     def masked_logits(self, obs: torch.Tensor, masks: Masks) -> torch.Tensor:
         """Logits float32[B, A], `ILLEGAL` where the mask (bool[B, A]) says so."""
@@ -72,7 +74,7 @@ class SharedPilePolicy(MaskableActorCriticPolicy):  # type: ignore[misc]
         """Values float32[B, 1], log probabilities of `actions` and entropies, float32[B]."""
         logits = self.masked_logits(obs, action_masks)
         logs = torch.log_softmax(logits, 1)
-        entropy = -(torch.softmax(logits, 1) * logs).sum(1)
+        entropy = -(logs.exp() * logs).sum(1)
         return self.critic(obs), logs.gather(1, actions[:, None])[:, 0], entropy
 
     def get_distribution(self, obs: torch.Tensor, action_masks: Masks = None) -> Any:

@@ -16,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 import torch
 from torch import nn
+from torch.nn.functional import linear
 
 from agents.play_features import AROUND, FACTS, plays_of, sets_of_observations, spread_words
 from agents.policy_net import OTHERS
@@ -86,10 +87,15 @@ class Body(nn.Module):
 
     def forward(self, obs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """float32[B, size] -> codes float32[B, K, pile] and context float32[B, deep]."""
-        blocks, shared = obs.split([N_PILES * self.shape.pile, self.shape.shared], dim=1)
-        codes = torch.relu(self.pile(blocks.reshape(-1, N_PILES, self.shape.pile)))
-        context = torch.relu(self.context(torch.cat([codes.flatten(1), shared], dim=1)))
-        return codes, torch.relu(self.deep(context))
+        *blocks, shared = obs.split([self.shape.pile] * N_PILES + [self.shape.shared], dim=1)
+        # Pile by pile, and the context in two parts: no copy of the observations is made.
+        codes = torch.relu_(torch.stack([self.pile(block) for block in blocks], dim=1))
+        of_piles, of_shared = self.context.weight.split(
+            [N_PILES * codes.shape[2], self.shape.shared], dim=1
+        )
+        context = torch.relu_(linear(codes.flatten(1), of_piles, self.context.bias)
+                              + linear(shared, of_shared))  # fmt: skip
+        return codes, torch.relu_(self.deep(context))
 
 
 class PolicyNet(nn.Module):
@@ -152,7 +158,8 @@ class PolicyNet(nn.Module):
             hidden = hidden.add_(near.index_select(0, 2 * held + pile // 2))
         said = self.end_context(context)
         if "facts" in self.sees:
-            hidden, said = hidden.add_(self.after(facts)), said + self.end_after(now)
+            hidden = torch.addmm(hidden, facts, self.after.weight.t())
+            said = torch.addmm(said, now, self.end_after.weight.t())
         told = torch.relu(self.mix(torch.relu_(hidden)))
         compared = self.compare(told)
         if "others" in self.sees:

@@ -36,6 +36,7 @@ class ResultRun(BaseModel):
     players: str = "1-5"
     talk: str = "none"
     memory: str = "on"
+    starter: str = "seat0"
 
     def command(self, workers: int) -> list[str]:
         """The arguments of `thegame` that play this run."""
@@ -43,7 +44,16 @@ class ResultRun(BaseModel):
             "eval",
             *("--agents", self.agents, "--rules", self.rules, "--games", str(self.games)),
             *("--players", self.players, "--talk", self.talk, "--memory", self.memory),
-            *("--seed", "1", "--deals", "held-out", "--workers", str(workers)),
+            *(
+                "--starter",
+                self.starter,
+                "--seed",
+                "1",
+                "--deals",
+                "held-out",
+                "--workers",
+                str(workers),
+            ),
             *("--out", f"runs/results/{self.name}", "--json"),
         ]
 

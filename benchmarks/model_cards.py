@@ -96,7 +96,7 @@ def _policy_training(name: str, metadata: Mapping[str, Any]) -> list[str]:
         f"On {HARDWARE}; every stage begins with the weights of the one before, as they then were. "
         "First the learned value of the table is imitated, then PPO goes on; kept is the policy "
         "that did best on development deals, so of PPO's minutes only those up to it count: none "
-        "where the imitation did best.",
+        "where the imitation did best. The teachers' own training is told on their cards.",
         "",
         "| stage | table | teachers | imitation, minutes | positions | PPO, minutes | kept of "
         "them | actions | seed |",

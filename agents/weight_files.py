@@ -117,7 +117,7 @@ def read_metadata(path: Path) -> dict[str, Any]:
     beside = path.with_suffix(".json")
     try:
         metadata = json.loads(beside.read_text())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise ValueError(f"no weights at {path}: {beside.name} is missing") from None
     except (UnicodeDecodeError, json.JSONDecodeError):
         raise ValueError(f"{beside} is damaged: it is not JSON") from None

@@ -60,9 +60,12 @@ SENTENCES = (
     N_("{name} takes no parameters"),
     N_("{name} takes {parameters}"),
     N_('expert: a time is given as 100ms or 1s, not "{got}"'),
+    N_('no {kind} weights for {table}; there are: {known}; "{command}" trains some'),
     N_("no {kind} weights for {table}; there are: {known}"),
     N_("no weights at {path}: {file} is missing"),
     N_("no weights file {path}"),
+    N_("{path} was trained for {trained}, not for {wanted}; {weights} would serve"),
+    N_('{path} was trained for {trained}, not for {wanted}; "{command}" trains some'),
     N_("{path} was trained for {trained}, not for {wanted}"),
     # eval
     N_("{path} is not a run: it has no manifest.json"),

@@ -47,6 +47,10 @@ def train(
     _need_libraries()
     settings = _load(config, changes or [], seed)
     folder = out or Path("runs") / config.stem
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(
+            f"{folder} is a file, where the folder of the run should be: another --out"
+        )
     if resume and overwrite:
         raise ValueError("either --resume or --overwrite, not both")
     begun = any(any(folder.glob(pattern)) for pattern in SAVED)
@@ -61,7 +65,9 @@ def train(
     try:
         weights = _run(settings, folder, resume)
     except KeyboardInterrupt:
-        say(f"thegame train: stopped; go on with: {_again(config, changes or [], seed, out)}")
+        saved = any(folder.glob(SAVED[0]))
+        again = f"go on with: {_again(config, changes or [], seed, out)}"
+        say(f"thegame train: stopped; {again if saved else 'nothing was saved yet'}")
         raise typer.Exit(INTERRUPTED) from None
     _tell(settings.kind, weights, json)
 

@@ -20,7 +20,7 @@ from typing import Any
 from agents.afterstate import KIND
 from train.afterstate_config import FIXED, AfterstateConfig
 from train.afterstate_learner import Learner, make_net, starting_weights
-from train.afterstate_watch import CHECKPOINT, WEIGHTS, Watch
+from train.afterstate_watch import CHECKPOINT, WEIGHTS, Watch, still_best
 from train.curves import Curves
 from train.development import Score
 from train.display import Display
@@ -63,6 +63,8 @@ def train(
         Display(report) as display,
     ):
         watch = Watch(learner, out, log, display, best)
+        if not resume:
+            watch.save()  # so that the run can be resumed from its first moment
         while learner.progress < 1.0 and not stop.requested:
             watch.look(learner.step())
         watch.save()
@@ -74,18 +76,13 @@ def train(
 
 
 def _resumed(config: AfterstateConfig, out: Path) -> tuple[Learner, Score | None]:
-    """The learner of a checkpoint, and its best evaluation where it can be compared.
-
-    It cannot where the weights it was reached with are gone, or were judged on other deals.
-    """
+    """The learner of a checkpoint, and its best evaluation where the weights are still there."""
     path = out / CHECKPOINT
     arrays, facts = read_checkpoint(path, KIND)
     check_same(path, config.model_dump(mode="json"), _made_with(facts), FIXED)
     learner = Learner(config, (arrays, facts))
     best = Score(**facts["best"]) if facts["best"] else None
-    games = config.evaluation_games * len(config.played)
-    kept = best is not None and best.games == games and (out / WEIGHTS).is_file()
-    return learner, best if kept else None
+    return learner, still_best(config, out / WEIGHTS, best) if best else None
 
 
 def _made_with(facts: dict[str, Any]) -> dict[str, Any]:

@@ -14,15 +14,17 @@ from agents.afterstate import KIND
 from agents.afterstate_features import VERSION
 from agents.turn_value import LATE, TurnValue
 from agents.value_bins import utility_of
-from agents.weight_files import save_weights, table_metadata
+from agents.value_model import ValueModel
+from agents.weight_files import load_weights, save_weights, table_metadata
 from thegame_env.engine import parameters
 from thegame_env.ranges import deal_seed
 from thegame_env.rules import Table
+from train.afterstate_config import AfterstateConfig
 from train.afterstate_learner import Learner
 from train.curves import Curves
 from train.development import Score, mean_of, table_name
 from train.display import Display
-from train.snapshot import write_checkpoint
+from train.snapshot import write_checkpoint, writing
 
 CHECKPOINT, WEIGHTS = "checkpoint.safetensors", "weights.safetensors"
 """Names in a run's folder: what --resume goes on from, and the best value so far."""
@@ -92,7 +94,7 @@ class Watch:
     def evaluate(self) -> Score:
         """Judge the value as it is, which the minutes do not count; the best one is exported."""
         learner = self.learner
-        scores = [judge(learner, table) for table in learner.config.played]
+        scores = judge(learner.config, learner.model())
         score = mean_of(scores)
         self._judged = learner.seconds
         self._log_scores(score, scores)
@@ -103,6 +105,7 @@ class Watch:
         if score.better_than(self.best):
             self.best = score
             export(learner, self.out / WEIGHTS, score, scores)
+            self.save()  # or a start after a kill would think less of these weights
         return score
 
     def _log_scores(self, score: Score, scores: list[Score]) -> None:
@@ -129,14 +132,39 @@ class Watch:
         self._saved = time.monotonic()
 
 
-def judge(learner: Learner, table: Table) -> Score:
-    """Play the development deals 0..`evaluation_games`-1 of a table by the value as it is."""
-    games = learner.config.evaluation_games
-    worth = utility_of(learner.config.utility)
-    value = TurnValue(parameters(table), learner.model(), worth, late=LATE)
+def judge(config: AfterstateConfig, model: ValueModel) -> list[Score]:
+    """Play the development deals 0..`evaluation_games`-1 of every table by a value."""
+    return [_judge_at(table, config, model) for table in config.played]
+
+
+def _judge_at(table: Table, config: AfterstateConfig, model: ValueModel) -> Score:
+    games, worth = config.evaluation_games, utility_of(config.utility)
+    value = TurnValue(parameters(table), model, worth, late=LATE)
     seeds = np.full(games, deal_seed("development", 0), np.uint64)
     left = value.play(table, seeds, np.arange(games))
     return Score(games, float(np.mean(left == 0)), float(left.mean()))
+
+
+def still_best(config: AfterstateConfig, path: Path, best: Score) -> Score | None:
+    """The best evaluation of a checkpoint; None where its weights at `path` are gone or damaged.
+
+    Where it was on other deals than this run's, the weights are judged anew, as their JSON then
+    tells.
+
+    Raises:
+        OSError: That cannot be written; the sentence tells the remedy.
+    """
+    try:
+        arrays, metadata = load_weights(path, KIND, VERSION)
+    except ValueError:
+        return None
+    if best.games == config.evaluation_games * len(config.played):
+        return best
+    scores = judge(config, ValueModel(arrays))
+    score = mean_of(scores)
+    with writing(path):
+        save_weights(path, arrays, {**metadata, "development": development(config, score, scores)})
+    return score
 
 
 def export(learner: Learner, path: Path, score: Score, scores: list[Score]) -> None:
@@ -157,18 +185,25 @@ def export(learner: Learner, path: Path, score: Score, scores: list[Score]) -> N
         "seconds": round(learner.seconds),
         "games": learner.games,
         "lineage": learner.lineage,
-        "development": _reached(score),
+        "development": development(config, score, scores),
         "libraries": {"torch": torch.__version__, "numpy": np.__version__},
     }
     if config.tables is not None:
         described = [table_metadata(table) for table in config.played]
         metadata["tables"] = [row for i, row in enumerate(described) if row not in described[:i]]
-        metadata["development"]["tables"] = [
-            {**row, "starter": table.starter, **_reached(one)}
-            for row, table, one in zip(described, config.played, scores, strict=True)
-        ]
     arrays = {name: value.numpy() for name, value in learner.net.state_dict().items()}
     save_weights(path, arrays, metadata)
+
+
+def development(config: AfterstateConfig, score: Score, scores: list[Score]) -> dict[str, Any]:
+    """What a value reached, for the JSON file: the mean, and each table of a generalist."""
+    told: dict[str, Any] = _reached(score)
+    if config.tables is not None:
+        told["tables"] = [
+            {**table_metadata(table), "starter": table.starter, **_reached(one)}
+            for table, one in zip(config.played, scores, strict=True)
+        ]
+    return told
 
 
 def _reached(score: Score) -> dict[str, Any]:

@@ -46,9 +46,11 @@ def load(
             that trained the policy; the learning rate is the one that this run ended with.
 
     Raises:
-        ValueError: There are no such weights, they are damaged, or the environment's observations
-            or actions are others.
+        ValueError: There are no such weights, they are damaged, the environment's observations or
+            actions are others, or another network is asked for.
     """
+    if "policy_kwargs" in settings:
+        raise ValueError("policy_kwargs: the network is that of the policy, it cannot be changed")
     path = path_for(KIND, str(path_or_name), Table()).with_suffix(".safetensors")
     arrays, metadata = load_weights(path, KIND, VERSION)
     told = parse_config(metadata.get("config") or {}, f"{path.with_suffix('.json')}: config")

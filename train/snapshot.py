@@ -7,6 +7,7 @@ run write and read theirs here; what an afterstate run takes is told in `train.a
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,8 @@ from thegame_env.observation import VERSION as OBSERVATION_VERSION
 
 FORMATS = {"ppo": 3, "afterstate": 1}
 """Kind of run -> a number that is raised whenever the names in its file change."""
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Errors that room on the disk is the remedy of."""
 
 Arrays = dict[str, Any]
 
@@ -115,8 +118,9 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.strerror is None:  # It is such a sentence already.
             raise
+        remedy = "make room" if error.errno in FULL else "put that right"
         raise OSError(
-            f"cannot write {path}: {error.strerror}; make room and go on with --resume "
+            f"cannot write {path}: {error.strerror}; {remedy} and go on with --resume "
             "(what was saved before is intact)"
         ) from error
 
@@ -171,8 +175,17 @@ def check_same(
         ValueError: One of them has changed.
     """
     for key in fixed:
-        if now[key] != before.get(key):
+        for name, ours, theirs in _differences(key, now[key], before.get(key)):
             raise ValueError(
-                f"{path} belongs to a run with {key} {before.get(key)}, not {now[key]}: "
+                f"{path} belongs to a run with {name} {theirs}, not {ours}: "
                 "resume that run, or start this one in another folder"
             )
+
+
+def _differences(key: str, now: Any, before: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Where two values of a configuration differ: the key, within sections too, and both values."""
+    if isinstance(now, dict) and isinstance(before, dict):
+        for name in {**before, **now}:
+            yield from _differences(f"{key}.{name}", now.get(name), before.get(name))
+    elif now != before:
+        yield key, now, before

@@ -93,7 +93,8 @@ class Teacher:
             found = load_for(KIND, VERSION, None if weights == KIND else weights, table)
             model, worth = ValueModel(found.arrays), utility_of(trained_utility(found.metadata))
         except ValueError as error:
-            raise ValueError(f"clone.teacher: {error}") from None
+            own = "; name those by clone.teacher=PATH" if weights == KIND else ""
+            raise ValueError(f"clone.teacher: {error}{own}") from None
         self.name, self.weights_hash = found.path.stem, found.hash
         self._value = TurnValue(parameters(table), model, worth, most, late=max(most, LATE))
 

@@ -105,6 +105,7 @@ def test_who_lacks_weights_is_told_the_nearest_and_how_to_train(
         (".", 'weights "."; known'),
         ("/", 'weights "/"; known'),
         ("nowhere/zzz", "no weights at nowhere/zzz.safetensors: zzz.json is missing"),
+        (f"{__file__}/zzz", f"no weights at {__file__}/zzz.safetensors: zzz.json is missing"),
         ("zzz.safetensors", "no weights at zzz.safetensors: zzz.json is missing"),
     ],
 )

@@ -78,6 +78,25 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path, capsys, monkeypatch):
     assert train("--out", tmp_path, "--resume") == 0
 
 
+def test_who_interrupts_before_anything_is_saved_is_told_so(tmp_path, capsys, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("train.ppo.make_model", interrupted)
+    assert train("--out", tmp_path) == 130
+    told = capsys.readouterr().err
+    assert "stopped; nothing was saved yet" in told
+    assert "--resume" not in told
+
+
+def test_a_file_is_no_folder_for_a_run(tmp_path, capsys):
+    file = tmp_path / "run"
+    file.write_bytes(b"dear")
+    assert train("--out", file) == 2
+    assert capsys.readouterr().err.startswith(f"thegame: {file} is a file, where the folder of")
+    assert file.read_bytes() == b"dear"
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

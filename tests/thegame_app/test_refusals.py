@@ -71,7 +71,7 @@ def damage_rows(folder):
         path.write_bytes(b"?")
 
 
-def weights(text, kind, version, arrays=True):
+def weights(text, kind, version, arrays=True, table=TABLE):
     """Asks for an agent by a weights file made for another table, or one that lacks its arrays."""
 
     def ask(folder):
@@ -80,11 +80,23 @@ def weights(text, kind, version, arrays=True):
         save_weights(path, {"x": np.zeros(1)}, metadata)
         if not arrays:
             path.unlink()
-        make_agent(f"{text}:{path}", TABLE)
+        make_agent(f"{text}:{path}", table)
 
     return ask
 
 
+def installed(case):
+    """The case where there are no configurations to train by, as in an install."""
+
+    def ask(folder):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("agents.weight_files.CONFIGS", folder)
+            case(folder) if case.__code__.co_argcount else case()
+
+    return ask
+
+
+ODD = Rules.parse("custom/trick:7")
 HAND = sorted(Game.start(TABLE, deal(TABLE.rules, 1)).hands[0])
 MISSING = next(card for card in range(2, 100) if card not in HAND)
 CASES = [
@@ -126,10 +138,13 @@ CASES = [
     agent("expert"),
     agent("expert:soon"),
     agent("afterstate:utility=joy"),
-    agent("afterstate", rules=Rules.parse("custom/trick:7")),
+    agent("afterstate", rules=ODD),
+    installed(agent("afterstate", rules=ODD)),
     agent("afterstate:nowhere.safetensors"),
     agent("nowhere:Agent"),
     weights("ppo", ppo.KIND, ppo.VERSION),
+    weights("ppo", ppo.KIND, ppo.VERSION, table=Table(ODD)),
+    installed(weights("ppo", ppo.KIND, ppo.VERSION, table=Table(ODD))),
     weights("afterstate", afterstate.KIND, afterstate_features.VERSION, arrays=False),
     lambda folder: find_game(folder, 0),
     manifest(nothing),

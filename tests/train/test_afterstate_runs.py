@@ -122,7 +122,7 @@ def test_the_best_by_development_deals_is_exported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rates = iter([0.1, 0.5, 0.3, 0.4, 0.6])
-    monkeypatch.setattr("train.afterstate_watch.judge", lambda *_: Score(2, next(rates), 1.0))
+    monkeypatch.setattr("train.afterstate_watch.judge", lambda *_: [Score(2, next(rates), 1.0)])
     learner, exported = Learner(tiny()), []
     with closing(Curves(tmp_path / "tensorboard")) as log:
         watch = Watch(learner, tmp_path, log, Display(quiet, bar=False))
@@ -139,11 +139,75 @@ def test_the_best_by_development_deals_is_exported(
         assert read_metadata(tmp_path / WEIGHTS)["development"]["win_rate"] == reached
 
 
-def test_weights_that_are_gone_are_written_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("suffix", [".safetensors", ".json"])
+def test_weights_that_are_gone_are_written_again(tmp_path: Path, suffix: str) -> None:
     weights = train(tiny(), tmp_path, report=quiet)
-    weights.unlink()
+    weights.with_suffix(suffix).unlink()
     train(tiny(), tmp_path, resume=True, report=quiet)
     assert load_weights(weights, "afterstate", read_metadata(weights)["version"])
+
+
+@pytest.mark.parametrize("tables", [None, {"players": [1, 2]}])
+def test_the_best_is_judged_anew_on_other_deals_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: object
+) -> None:
+    first = train(tiny(tables=tables), tmp_path, report=quiet)
+    whole = first.read_bytes()
+    scores = iter([0.5, 0.4, 0.6])
+
+    def judge(config: AfterstateConfig, _: object) -> list[Score]:
+        rate = next(scores)
+        return [Score(config.evaluation_games, rate, 1.0) for _ in config.played]
+
+    monkeypatch.setattr("train.afterstate_watch.judge", judge)
+    other = tiny(tables=tables, evaluation_games=3, minutes=1e-9)
+    train(other, tmp_path, resume=True, report=quiet)
+    reached = read_metadata(first)["development"]
+    assert (reached["games"], reached["win_rate"]) == (3 * len(other.played), 0.5)
+    assert [row["win_rate"] for row in reached.get("tables", [])] == [0.5] * bool(tables) * 2
+    assert first.read_bytes() == whole
+    train(other, tmp_path, resume=True, report=quiet)
+    assert read_metadata(first)["development"]["win_rate"] == 0.6
+
+
+class Killed(BaseException):
+    """Ends a run like kill -9: nothing is written after it."""
+
+
+def test_a_run_killed_in_its_first_moments_can_be_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killing(*_: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Learner, "step", killing)
+        with pytest.raises(Killed):
+            train(tiny(), tmp_path, report=quiet)
+    assert read_checkpoint(tmp_path / CHECKPOINT, "afterstate")[1]["decisions"] == 0
+    assert train(tiny(), tmp_path, resume=True, report=quiet).exists()
+
+
+def test_a_kill_after_an_evaluation_does_not_lose_what_it_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second evaluation finds better weights; the run is killed before anything else."""
+    rates = iter([0.1, 0.5, 0.3])
+    monkeypatch.setattr("train.afterstate_watch.judge", lambda *_: [Score(2, next(rates), 1.0)])
+    evaluate, left = Watch.evaluate, [2]
+
+    def killing(watch: Watch) -> Score:
+        score = evaluate(watch)
+        left[0] -= 1
+        if not left[0]:
+            raise Killed
+        return score
+
+    monkeypatch.setattr(Watch, "evaluate", killing)
+    with pytest.raises(Killed):
+        train(tiny(minutes=1, evaluation_minutes=1e-9), tmp_path, report=quiet)
+    train(tiny(), tmp_path, resume=True, report=quiet)
+    assert read_metadata(tmp_path / WEIGHTS)["development"]["win_rate"] == 0.5
 
 
 def test_the_lineage_stands_in_the_checkpoint(tmp_path: Path) -> None:

@@ -243,7 +243,11 @@ def test_several_tables_are_cloned_side_by_side(tmp_path):
 @pytest.mark.parametrize(
     ("table", "teacher", "sentence"),
     [
-        ({"players": 5, "rules": "two-to-the-end"}, "afterstate", "clone.teacher: no afterstate"),
+        (
+            {"players": 5, "rules": "two-to-the-end"},
+            "afterstate",
+            "clone.teacher: no afterstate weights .* trains some; name those by clone.teacher=PATH",
+        ),
         ({"players": 4}, "afterstate_5p", "clone.teacher: .*; afterstate_4p would serve"),
         ({"players": 4}, "nowhere", 'clone.teacher: unknown afterstate weights "nowhere"'),
         ({"players": 4}, str(SHIPPED / "sequence"), "clone.teacher: .*not 'afterstate' ones"),

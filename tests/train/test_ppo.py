@@ -13,7 +13,7 @@ from thegame_env.notation import parse_position
 from train.config import parse_config
 from train.development import Score, judge
 from train.ppo import make_model, train
-from train.snapshot import read_checkpoint, write_checkpoint
+from train.snapshot import read_checkpoint, write_checkpoint, writing
 from train.stopping import Budget, StopRequest
 from train.threads import fastest_threads
 from train.watch import CHECKPOINT, POLICY, Watch
@@ -194,6 +194,22 @@ def test_a_full_disk_leaves_the_old_checkpoint(tmp_path, monkeypatch):
         write_checkpoint(path, {"x": np.ones(3)}, {})
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == [CHECKPOINT]
+
+
+def test_room_is_the_remedy_of_a_full_disk_only(tmp_path):
+    told = pytest.raises(OSError, match=r": Permission denied; put that right and go on")
+    with told, writing(tmp_path):
+        raise OSError(13, "Permission denied")
+
+
+def test_what_differs_in_a_section_is_named_alone(tmp_path):
+    train(config(), tmp_path, report=quiet)
+    values = config().model_dump(mode="json")
+    other = config(network={**values["network"], "pile": 9})
+    with pytest.raises(ValueError, match=r"a run with network\.pile 16, not 9: resume that run"):
+        train(other, tmp_path, resume=True, report=quiet)
+    with pytest.raises(ValueError, match=r"a run with clone None, not {'teacher'"):
+        train(config(clone={"minutes": 1}), tmp_path, resume=True, report=quiet)
 
 
 def test_signals_ask_first_and_interrupt_then():

@@ -129,3 +129,8 @@ def test_what_cannot_be_loaded_is_named(name, settings, sentence):
 def test_the_plain_observation_is_refused():
     with pytest.raises(ValueError, match="reads relative observations of shape"):
         load("ppo_5p", TheGameVecEnv(2, players=5, observation="table"))
+
+
+def test_another_network_is_refused():
+    with pytest.raises(ValueError, match="policy_kwargs: the network is that of the policy"):
+        load("ppo_5p", policy_kwargs={"net_arch": [64]})

@@ -29,9 +29,10 @@ from train.stopping import StopRequest
 
 
 def check_sources(config: AfterstateConfig) -> None:
-    """ValueError where the start of the configuration cannot be had; writes nothing."""
-    if config.start is not None:
-        starting_weights(make_net(config), config.start, config.table)
+    """ValueError where start or critic of the configuration cannot be had; writes nothing."""
+    for key, weights in (("start", config.start), ("critic", config.critic)):
+        if weights is not None:
+            starting_weights(make_net(config), weights, config.table, key)
 
 
 def train(

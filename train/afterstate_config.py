@@ -14,8 +14,8 @@ from train.tables import Groups, distinct_tables
 ONE_TABLE = ("players", "rules", "memory", "talk", "starter")
 """Keys that tell a single table, in place of `tables`."""
 FIXED = (
-    *ONE_TABLE, "tables", "utility", "start", "search_deals", "search_plans", "pile_width",
-    "card_width", "width", "depth_width", "seed",
+    *ONE_TABLE, "tables", "utility", "start", "critic", "search_deals", "search_plans",
+    "pile_width", "card_width", "width", "depth_width", "seed",
 )  # fmt: skip
 """Keys that a resumed run cannot change; all others it can, `minutes` for one."""
 
@@ -44,6 +44,13 @@ class AfterstateConfig(Section):
         min_length=1,
         description="Weights to begin with: a shipped name or a path; of another table or talk "
         "they save much of the time.",
+    )
+    critic: str | None = Field(
+        default=None,
+        min_length=1,
+        description="For seats that do not remember: weights that a second value begins with, "
+        "which sees what was played and makes the targets (see train/self_play.py), such as those "
+        "of the same table with memory.",
     )
     minutes: Real = Field(
         default=15.0,
@@ -119,7 +126,9 @@ class AfterstateConfig(Section):
         both = [key for key in ONE_TABLE if key in self.model_fields_set]
         if self.tables is not None and both:
             raise ValueError(f"give tables or {', '.join(both)}, not both")
-        _ = self.played
+        remembering = any(table.memory for table in self.played)
+        if self.critic is not None and (remembering or self.search_deals):
+            raise ValueError("critic is for seats without memory (memory: false), without a search")
         return self
 
     @property

@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from agents.afterstate import KIND
@@ -23,6 +24,8 @@ from train.sources import read_start
 from train.threads import use_threads
 from train.value_net import ValueNet
 
+Floats = npt.NDArray[np.float32]
+
 FIRST_SAMPLES = 8 * 1024
 """Samples that must have come before the first gradient step."""
 LEAST_RATE = 0.03
@@ -35,17 +38,20 @@ def make_net(config: AfterstateConfig) -> ValueNet:
 
 
 def starting_weights(
-    net: ValueNet, weights: str, table: Table
+    net: ValueNet, weights: str, table: Table, key: str = "start"
 ) -> tuple[dict[str, torch.Tensor], list[dict[str, Any]]]:
-    """What `start` names, see `train.sources.read_start`."""
+    """What the configuration names under `key`, see `train.sources.read_start`."""
     wanted = {name: value.shape for name, value in net.state_dict().items()}
-    return read_start(weights, KIND, VERSION, table, wanted)
+    return read_start(weights, KIND, VERSION, table, wanted, key)
 
 
 class Learner:
     """The network, its optimiser, the samples and the games they come from.
 
-    A checkpoint holds the network, the optimiser's moments, the random state, the counters and the
+    Where the configuration has a critic, that is a second network, which learns from the same
+    samples what it sees of them; the optimiser is one for both.
+
+    A checkpoint holds the networks, the optimiser's moments, the random state, the counters and the
     lineage. It holds neither the samples nor the games under way: after a resume the games are
     dealt anew, and nothing is learnt until `FIRST_SAMPLES` new samples have come.
 
@@ -71,8 +77,11 @@ class Learner:
         use_threads(config.threads)
         self.config = config
         self.net = make_net(config)
-        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=config.learning_rate)
-        self.features = np.zeros((config.buffer, SIZE), np.float32)
+        self.critic = make_net(config) if config.critic is not None else None
+        nets = [self.net] if self.critic is None else [self.net, self.critic]
+        parameters = [parameter for net in nets for parameter in net.parameters()]
+        self.optimizer = torch.optim.Adam(parameters, lr=config.learning_rate)
+        self.features = np.zeros((config.buffer, len(nets) * SIZE), np.float32)
         self.targets = np.zeros((config.buffer, BINS), np.float32)
         self.rng = np.random.default_rng(config.seed)
         self.lineage: list[dict[str, Any]] = []
@@ -80,10 +89,18 @@ class Learner:
         self.stored = self.fresh = self.games = self.decisions = 0
         if saved is not None:
             self._put(*saved)
-        elif config.start is not None:
-            given, self.lineage = starting_weights(self.net, config.start, config.table)
-            self.net.load_state_dict(given)
+        else:
+            self._begin()
         self.plays = self._self_plays(0 if saved is None else 1 + self.decisions)
+
+    def _begin(self) -> None:
+        """Give the networks the weights that the configuration names."""
+        start, critic, table = self.config.start, self.config.critic, self.config.table
+        if start is not None:
+            given, self.lineage = starting_weights(self.net, start, table)
+            self.net.load_state_dict(given)
+        if self.critic is not None and critic is not None:
+            self.critic.load_state_dict(starting_weights(self.critic, critic, table, "critic")[0])
 
     def _self_plays(self, round_: int) -> list[SelfPlay]:
         config, model = self.config, self.model()
@@ -98,12 +115,16 @@ class Learner:
                                config.search_plans)
                 )  # fmt: skip
             else:
-                plays.append(SelfPlay(*plain, config.most, config.decay))
+                plays.append(SelfPlay(*plain, config.most, config.decay, self.critic_model()))
         return plays
 
     def model(self) -> ValueModel:
         """The network as it stands, for play."""
-        return ValueModel({name: value.numpy() for name, value in self.net.state_dict().items()})
+        return _model(self.net)
+
+    def critic_model(self) -> ValueModel | None:
+        """The critic as it stands, where there is one."""
+        return None if self.critic is None else _model(self.critic)
 
     @property
     def progress(self) -> float:
@@ -148,22 +169,26 @@ class Learner:
         losses = []
         for _ in range(max(int(self.fresh * config.reuse / config.batch_size), 1)):
             at = self.rng.integers(0, min(self.stored, config.buffer), config.batch_size)
-            inputs = torch.from_numpy(self.features[at])
-            logs = torch.log_softmax(self.net(inputs), 1)
-            loss = -(torch.from_numpy(self.targets[at]) * logs).sum(1).mean()
+            inputs, targets = torch.from_numpy(self.features[at]), self.targets[at]
+            loss = _cross_entropy(self.net, inputs[:, :SIZE], targets)
+            losses.append(loss.item())
+            if self.critic is not None:
+                loss = loss + _cross_entropy(self.critic, inputs[:, SIZE:], targets)
             self.optimizer.zero_grad()
             loss.backward()
             self.optimizer.step()
-            losses.append(loss.item())
         self.fresh = 0
-        model = self.model()
+        model, critic = self.model(), self.critic_model()
         for play in self.plays:
-            play.learned(model)
+            play.learned(model, critic)
         return float(np.mean(losses))
 
     def take(self) -> tuple[Arrays, dict[str, Any]]:
         """Arrays and facts (JSON values) that a later start goes on from."""
         arrays = {f"net.{name}": value.numpy() for name, value in self.net.state_dict().items()}
+        if self.critic is not None:
+            layers = self.critic.state_dict().items()
+            arrays |= {f"critic.{name}": value.numpy() for name, value in layers}
         for index, moments in self.optimizer.state_dict()["state"].items():
             for name, value in moments.items():
                 arrays[f"optimizer.{index}.{name}"] = np.atleast_1d(value.numpy())
@@ -179,9 +204,11 @@ class Learner:
 
     def _put(self, arrays: Arrays, facts: dict[str, Any]) -> None:
         """Restore what `take` took."""
-        net, moments = _sorted(arrays)
+        net, critic, moments = _sorted(arrays)
         try:
             self.net.load_state_dict(net)
+            if self.critic is not None:
+                self.critic.load_state_dict(critic)
         except RuntimeError:
             raise ValueError("the checkpoint is of another network") from None
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": moments})
@@ -191,18 +218,28 @@ class Learner:
         self.decisions = facts["decisions"]
 
 
-def _sorted(
-    arrays: Arrays,
-) -> tuple[dict[str, torch.Tensor], dict[int, dict[str, torch.Tensor]]]:
-    """The layers of the network by name, and the optimiser's moments by their number and name."""
-    net: dict[str, torch.Tensor] = {}
-    moments: dict[int, dict[str, torch.Tensor]] = {}
+def _model(net: ValueNet) -> ValueModel:
+    return ValueModel({name: value.numpy() for name, value in net.state_dict().items()})
+
+
+def _cross_entropy(net: ValueNet, inputs: torch.Tensor, targets: Floats) -> torch.Tensor:
+    logs = torch.log_softmax(net(inputs), 1)
+    return -(torch.from_numpy(targets) * logs).sum(1).mean()
+
+
+Layers = dict[str, torch.Tensor]
+
+
+def _sorted(arrays: Arrays) -> tuple[Layers, Layers, dict[int, Layers]]:
+    """Layers of value and critic by name, the optimiser's moments by their number and name."""
+    nets: dict[str, Layers] = {"net": {}, "critic": {}}
+    moments: dict[int, Layers] = {}
     for key, value in arrays.items():
         part, _, name = key.partition(".")
         tensor = torch.from_numpy(value)
-        if part == "net":
-            net[name] = tensor
+        if part in nets:
+            nets[part][name] = tensor
         else:
             index, _, name = name.partition(".")
             moments.setdefault(int(index), {})[name] = tensor[0] if name == "step" else tensor
-    return net, moments
+    return nets["net"], nets["critic"], moments

@@ -15,7 +15,12 @@ KEPT = ("table", "tables", "config", "clone", "seed", "steps", "seconds", "games
 
 
 def read_start(
-    start: str, kind: str, version: int, table: Table, wanted: Mapping[str, Sequence[int]]
+    start: str,
+    kind: str,
+    version: int,
+    table: Table,
+    wanted: Mapping[str, Sequence[int]],
+    key: str = "start",
 ) -> tuple[dict[str, torch.Tensor], list[dict[str, Any]]]:
     """The weights that a run begins with, and what is known of how they were learnt.
 
@@ -25,19 +30,20 @@ def read_start(
         version: Of the input that they read.
         table: What the run plays first.
         wanted: Name -> shape of every layer of the run's network.
+        key: The key of the configuration that names them.
 
     Raises:
         ValueError: They are missing, damaged, or of another network; the sentence begins with
-            "start: ".
+            the key.
     """
     try:
         path = path_for(kind, start, table).with_suffix(".safetensors")
         arrays, metadata = load_weights(path, kind, version)
     except ValueError as error:
-        raise ValueError(f"start: {error}") from None
+        raise ValueError(f"{key}: {error}") from None
     for name, shape in wanted.items():
         if name not in arrays or arrays[name].shape != tuple(shape):
-            raise ValueError(f"start: {start} is of another network than this run's ({name})")
+            raise ValueError(f"{key}: {start} is of another network than this run's ({name})")
     before = {key: metadata[key] for key in KEPT if key in metadata}
     before["weights"] = hash_of(path)
     lineage = metadata.get("lineage") or []

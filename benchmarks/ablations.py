@@ -41,9 +41,9 @@ INTRODUCTION = (
     "told by its configuration; the policies of a table then play the same held-out deals, "
     "greedily and without search. Differences are to the table's first row, paired, with 95 % "
     "intervals. PPO actions are those that the kept policy has learnt from: 0 where the imitation"
-    " alone did best on the development deals. Each row but those of the last table is one seed, "
-    "so small differences may be that seed's. `python -m benchmarks.ablations` trains, plays and "
-    "writes this anew."
+    " alone did best on the development deals. Each row is one seed, so small differences may be "
+    "that seed's; the table of three seeds shows how much that is. `python -m "
+    "benchmarks.ablations` trains, plays and writes this anew."
 )
 
 

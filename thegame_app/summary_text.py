@@ -16,6 +16,8 @@ from eval.report import interval, p_value, percent, rate, setting_text, signed
 from eval.summary import CellSummary, CrossSummary, PairedSummary, Summary, summary_json, table_of
 
 Line = TypeVar("Line", CellSummary, PairedSummary, CrossSummary)
+WIDE = 90
+"""Columns of a terminal from which on the figures stand further apart."""
 LINES_OF_FAULTS = 3
 """Reasons that are printed a cell."""
 
@@ -31,7 +33,8 @@ def print_summary(summary: Summary) -> None:
     for table in dict.fromkeys(map(table_of, summary.cells)):
         title = f"{players_text(table.players)}, {setting_text(table.setting)}"
         console.print(Text(f"\n{title}", style="bold"))
-        console.print(_cells([cell for cell in _at(table, summary.cells) if "|" not in cell.agent]))
+        alone = [cell for cell in _at(table, summary.cells) if "|" not in cell.agent]
+        console.print(_cells(alone, 2 if console.width >= WIDE else 1))
         paired = _at(table, summary.paired)
         if paired:
             console.print(Text(f"\nAgainst {paired[0].baseline} on the same deals"))
@@ -48,17 +51,17 @@ def _at(table: Table, lines: Iterable[Line]) -> list[Line]:
     return [line for line in lines if table_of(line) == table]
 
 
-def _grid(first: str, others: Sequence[str]) -> Grid:
-    grid = Grid(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+def _grid(first: str, others: Sequence[str], gap: int = 2) -> Grid:
+    grid = Grid(box=None, padding=(0, gap, 0, 0), pad_edge=False)
     grid.add_column(first, overflow="fold")
     for name in others:
         grid.add_column(name, justify="right", no_wrap=True)
     return grid
 
 
-def _cells(cells: Sequence[CellSummary]) -> Grid:
+def _cells(cells: Sequence[CellSummary], gap: int) -> Grid:
     names = ["won % (95 %)", "cards left", "<10 %", "a decision", "games/s"]
-    grid = _grid(f"{cells[0].games:,} games", names)
+    grid = _grid(f"{cells[0].games:,} games", names, gap)
     for cell in cells:
         bounds = interval((cell.win_low, cell.win_high), 1, 100).replace(" to ", "-")
         error = "" if cell.cards_left_se is None else f" ± {cell.cards_left_se:.2f}"

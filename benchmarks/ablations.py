@@ -33,17 +33,18 @@ ROWS = Path("configs/ablations.yaml")
 STDERR = 2
 """Where progress goes."""
 COLUMNS = (
-    "what", "run", "imitation, min", "PPO, min", "PPO actions", "win % (95 %)",
+    "what", "run", "imitation, min", "PPO, min", "actions", "win % (95 %)",
     "minus first", "cards left", "minus first",
 )  # fmt: skip
 INTRODUCTION = (
     "What each part of the recipe is worth. Every row is a run of `thegame train` on one core, "
     "told by its configuration; the policies of a table then play the same held-out deals, "
     "greedily and without search. Differences are to the table's first row, paired, with 95 % "
-    "intervals. PPO actions are those that the kept policy has learnt from: 0 where the imitation"
-    " alone did best on the development deals. Each row is one seed, so small differences may be "
-    "that seed's; the table of three seeds shows how much that is. `python -m "
-    "benchmarks.ablations` trains, plays and writes this anew."
+    "intervals. Minutes and actions are those up to the policy that did best on the development "
+    "deals, which is kept, and contain the evaluations on the way: 0 of PPO where the imitation "
+    "alone did best. Each row is one seed, so small differences may be that seed's; the table of "
+    "three seeds shows how much that is. `python -m benchmarks.ablations` trains, plays and "
+    "writes this anew."
 )
 
 
@@ -61,7 +62,8 @@ class Row(BaseModel):
     def command(self) -> str:
         """How anyone trains it."""
         seed = f" --seed {self.seed}" if self.seed != 1 else ""
-        return f"thegame train {self.config}{seed}"
+        threads = "" if load_config(self.config).threads == 1 else " --set threads=1"
+        return f"thegame train {self.config}{seed}{threads}"
 
 
 class Group(BaseModel):

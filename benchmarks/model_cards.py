@@ -28,7 +28,7 @@ KINDS = {
     ),
     "ppo": (
         "A policy: it looks once and lays a card, without search. The agent `ppo` plays its "
-        "likeliest action.",
+        "likeliest action (`ppo:NAME` by its name).",
         "It sees one position at a time and has no plan, so a turn of several cards can go astray, "
         "most of all once the deck is empty. It was trained with copies of itself at every seat, "
         "and says of a move neither how likely it wins nor what it costs.",
@@ -56,7 +56,7 @@ def card(name: str, metadata: Mapping[str, Any], cells: Iterable[Mapping[str, An
     own = [cell for cell in cells if _player(cell, known) == name]
     lines += ["## Results on held-out deals", ""]
     lines += _results(own, metadata) if own else ["Not played on held-out deals yet."]
-    lines += [*_beside(cells, own, metadata), *_measured(own)]
+    lines += [*_beside(cells, own, metadata), *_measured(own, metadata)]
     if "tables" in metadata:
         lines += ["", "## Results on development deals", "", *_development(metadata)]
     return "\n".join([*lines, "", "## Known weaknesses", "", weak, ""])
@@ -93,13 +93,14 @@ def _training(name: str, metadata: Mapping[str, Any]) -> list[str]:
 
 def _policy_training(name: str, metadata: Mapping[str, Any]) -> list[str]:
     lines = [
-        f"On {HARDWARE}; every stage begins with the weights of the one before, as they then were. "
-        "First the learned value of the table is imitated, then PPO goes on; kept is the policy "
-        "that did best on development deals, so of PPO's minutes only those up to it count: none "
-        "where the imitation did best. The teachers' own training is told on their cards.",
+        f"On {HARDWARE}; every stage begins with the weights of the one before as they then were, "
+        "which may not be those that are shipped under their name now. A stage with teachers first "
+        "imitates them (their own training is told on their cards), then PPO goes on. Kept is the "
+        "policy that did best on development deals: the minutes of imitation and those under "
+        '"kept at" are up to it, evaluations counted in; 0.0 of PPO where the imitation did best.',
         "",
-        "| stage | table | teachers | imitation, minutes | positions | PPO, minutes | kept of "
-        "them | actions | seed |",
+        "| stage | table | teachers | imitation, minutes | positions | PPO, minutes | kept at | "
+        "actions | seed |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for number, stage in enumerate([*metadata.get("lineage", []), metadata], start=1):
@@ -153,38 +154,68 @@ def _beside(
         for cell in sorted(cells, key=lambda cell: -cell["win_rate"])
         if all(cell[key] == table[key] for key in ("rules", "players", "memory", "talk"))
         and cell["agent"] not in mine
+        and _starter(cell) == "seat0"
     ]
     return ["", f"Others at this table: {', '.join(others)}."] if others else []
 
 
-def _measured(own: Iterable[Mapping[str, Any]]) -> list[str]:
+def _measured(own: Iterable[Mapping[str, Any]], metadata: Mapping[str, Any]) -> list[str]:
     """How the figures were measured, and the time of a decision."""
-    lines = []
+    if "tables" in metadata:
+        return ["", "Each by `thegame eval --agents AGENT --rules RULES --players N --talk TALK "
+                "--memory MEMORY --games GAMES --deals held-out --seed 1`."]  # fmt: skip
+    lines = [""]
     for cell in own:
         time = cell.get("ms_per_decision_p50")
         took = f"; a decision takes {time:.2g} ms (median, many games side by side)" if time else ""
         memory = "on" if cell["memory"] else "off"
-        lines.append(
+        starter = f" --starter {_starter(cell)}" if _starter(cell) != "seat0" else ""
+        lines += [
             f"`thegame eval --agents {cell['agent']} --rules {cell['rules']} --players "
-            f"{cell['players']} --talk {cell['talk']} --memory {memory} --games {cell['games']} "
-            f"--deals held-out --seed 1`{took}."
-        )
-    return ["", *lines] if lines else []
+            f"{cell['players']} --talk {cell['talk']} --memory {memory}{starter} --games "
+            f"{cell['games']} --deals held-out --seed 1`{took}.",
+            "",
+        ]
+    return lines[:-1]
+
+
+def _starter(cell: Mapping[str, Any]) -> str:
+    return str(cell.get("starter", "seat0"))
 
 
 def _results(cells: Iterable[Mapping[str, Any]], metadata: Mapping[str, Any]) -> list[str]:
-    """The rows of evaluations; a generalist's tell their table too."""
-    many = "tables" in metadata
-    head, rule = ("| table ", "|---") if many else ("", "")
-    lines = [f"{head}| agent | games | win % (95 %) | cards left |", f"{rule}|---|---|---|---|"]
+    """The figures of evaluations: of a specialist a row each, of a generalist a row a setting."""
+    if "tables" in metadata:
+        return _grid(cells)
+    lines = ["| agent | games | win % (95 %) | cards left |", "|---|---|---|---|"]
     for cell in cells:
-        low, high = 100 * cell["win_low"], 100 * cell["win_high"]
+        agreed = ", starter agreed" if _starter(cell) == "agreed" else ""
         lines.append(
-            (f"| {_table(cell)} " if many else "")
-            + f"| `{cell['agent']}` | {cell['games']:,} | {100 * cell['win_rate']:.1f} "
-            f"({low:.1f}-{high:.1f}) | {cell['cards_left_mean']:.2f} |"
+            f"| `{cell['agent']}`{agreed} | {cell['games']:,} | {_won(cell)} | "
+            f"{cell['cards_left_mean']:.2f} |"
         )
     return lines
+
+
+def _grid(cells: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Figures with a number of players a column; in the order of settings as they come."""
+    rows: dict[tuple[str, str, int], dict[int, str]] = {}
+    for cell in cells:
+        row = rows.setdefault((_setting(cell), cell["agent"], cell["games"]), {})
+        row[cell["players"]] = f"{_won(cell)}, {cell['cards_left_mean']:.1f}"
+    numbers = range(1, MAX_SEATS + 1)
+    lines = ["Win % (95 %), mean cards left.", "",
+             "| table | agent | games | " + " | ".join(f"{n} p" for n in numbers) + " |",
+             "|---|---|---|" + "---|" * MAX_SEATS]  # fmt: skip
+    for (setting, agent, games), row in rows.items():
+        figures = " | ".join(row.get(n, "-") for n in numbers)
+        lines.append(f"| {setting} | `{agent}` | {games:,} | {figures} |")
+    return lines
+
+
+def _won(cell: Mapping[str, Any]) -> str:
+    rate, low, high = (100 * cell[key] for key in ("win_rate", "win_low", "win_high"))
+    return f"{rate:.1f} ({low:.1f}-{high:.1f})"
 
 
 def _development(metadata: Mapping[str, Any]) -> list[str]:
@@ -218,7 +249,7 @@ def _table(table: Mapping[str, Any]) -> str:
 
 def _setting(cell: Mapping[str, Any]) -> str:
     memory = "memory on" if cell["memory"] else "memory off"
-    agreed = ", starter agreed" if cell["starter"] == "agreed" else ""
+    agreed = ", starter agreed" if _starter(cell) == "agreed" else ""
     return f"`{cell['rules']}`, {memory}, talk {cell['talk']}{agreed}"
 
 

@@ -24,7 +24,7 @@ PLAYERS = (1, 2, 3, 4, 5)
 
 
 class ResultRun(BaseModel):
-    """One run of `thegame eval`."""
+    """One run of `thegame eval`; one that is not shown stands on the weights' cards only."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -37,6 +37,7 @@ class ResultRun(BaseModel):
     talk: str = "none"
     memory: str = "on"
     starter: str = "seat0"
+    shown: bool = True
 
     def command(self, workers: int) -> list[str]:
         """The arguments of `thegame` that play this run."""
@@ -106,12 +107,14 @@ def splice(readme: str, lines: Iterable[str]) -> str:
 def main(root: Path = Path(), workers: int = 2) -> None:
     """Play all runs, then write the table and the model cards."""
     by_title: dict[str, list[dict[str, Any]]] = {}
+    others: list[dict[str, Any]] = []
     for run in load_runs(root / "configs/results.yaml"):
-        by_title.setdefault(run.title, []).extend(play(run, workers))
+        kept = by_title.setdefault(run.title, []) if run.shown else others
+        kept.extend(play(run, workers))
     lines = [line for title, cells in by_title.items() for line in table(title, cells)]
     readme = root / "README.md"
     write_atomic(readme, splice(readme.read_text(), lines).encode())
-    write_cards(cell for cells in by_title.values() for cell in cells)
+    write_cards(cell for cells in (*by_title.values(), others) for cell in cells)
 
 
 if __name__ == "__main__":

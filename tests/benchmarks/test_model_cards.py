@@ -59,10 +59,9 @@ def test_a_generalist_shows_what_it_played_and_specialists_do_not() -> None:
     asked = cell("expert:100ms,weights=afterstate_generalist", 4, 0.321)
     cells = [own, asked, cell("afterstate", 4, 0.9), cell("afterstate:other_path", 2, 0.4)]
     text = card("afterstate_generalist", metadata, cells)
-    assert (
-        "| `small-hands`, 3 players, memory on, talk none | `afterstate` | 10,000 | 12.3 " in text
-    )
-    assert "| `official`, 4 players, memory on, talk none | `expert:100ms,weights=" in text
+    row = "| `small-hands`, memory on, talk none | `afterstate` | 10,000 | - | - | 12.3 (11.3-13.3)"
+    assert f"{row}, 1.5 | - | - |" in text
+    assert "| `official`, memory on, talk none | `expert:100ms,weights=" in text
     assert "90.0" not in text
     assert "4 tables of `official`, `small-hands`" in text
     assert "| `official`, memory on, talk none | - | - | 25.0, 4.0 | 25.0, 4.0 | - |" in text
@@ -94,6 +93,12 @@ def test_a_policy_tells_its_imitation_and_its_own_results_only() -> None:
     assert "| `ppo` | 10,000 | 60.0 (59.0-61.0) | 1.50 |" in text
     assert "Others at this table: `afterstate` 90.0 %, `ppo:ppo_5p` 40.0 %." in text
     assert "| 40.0" not in text
+    agreed = {**cell("ppo", 4, 0.7), "starter": "agreed"}
+    others = [{**cell("afterstate", 4, 0.95), "starter": "agreed"}, cell("afterstate", 4, 0.9)]
+    text = card("ppo_4p", metadata, [agreed, *others])
+    assert "| `ppo`, starter agreed | 10,000 | 70.0 (69.0-71.0) | 1.50 |" in text
+    assert "--memory on --starter agreed --games 10000" in text
+    assert "Others at this table: `afterstate` 90.0 %.\n" in text
     assert "Not played on held-out deals yet." in card("ppo_4p", metadata, [])
     told = {"rules": "official", "players": 4, "memory": True, "talk": "none"}
     several = {**told, "starter": "seat0", "games": 50, "win_rate": 0.25, "cards_left_mean": 4.0}

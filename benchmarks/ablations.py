@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import json
 import statistics
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agents.weight_files import write_atomic
 from benchmarks.calibration import refusing
+from benchmarks.command import STDERR, thegame
 from eval.plots import looks_of, paired_plot
 from eval.records import read_manifest
 from eval.summary import CellSummary, PairedSummary
@@ -30,8 +29,6 @@ from train.snapshot import read_checkpoint
 from train.watch import CHECKPOINT, POLICY
 
 ROWS = Path("configs/ablations.yaml")
-STDERR = 2
-"""Where progress goes."""
 COLUMNS = (
     "what", "run", "imitation, min", "PPO, min", "actions", "win % (95 %)",
     "minus first", "cards left", "minus first",
@@ -119,7 +116,7 @@ def train(row: Row, runs: Path) -> None:
     if resume and is_finished(out, config):
         return
     command = ["train", str(row.config), "--seed", str(row.seed), "--set", "threads=1"]
-    _thegame([*command, "--out", str(out), "--resume" if resume else "--overwrite"], STDERR)
+    thegame([*command, "--out", str(out), "--resume" if resume else "--overwrite"], STDERR)
 
 
 def is_finished(out: Path, config: PPOConfig) -> bool:
@@ -137,12 +134,11 @@ def play(group: Group, runs: Path, games: int, workers: int) -> Played:
     agents = [f"ppo:{policy.with_suffix('')}" for policy in policies]
     table = load_config(group.rows[0].config).all_tables[0]
     out = runs / "played" / group.rows[0].name
-    text = _thegame(
+    text = thegame(
         ["eval", "--agents", ",".join(agents), "--baseline", agents[0],
          "--players", str(table.players), "--rules", table.rules.spec(), "--talk", table.talk,
          "--memory", "on" if table.memory else "off", "--games", str(games), "--seed", "1",
-         "--deals", "held-out", "--workers", str(workers), "--out", str(out), "--json"],
-        subprocess.PIPE,
+         "--deals", "held-out", "--workers", str(workers), "--out", str(out), "--json"]
     )  # fmt: skip
     document = json.loads(text)
     return Played(
@@ -152,14 +148,6 @@ def play(group: Group, runs: Path, games: int, workers: int) -> Played:
         [PairedSummary(**pair) for pair in document["paired"]],
         read_manifest(out).hardware.cpu,
     )
-
-
-def _thegame(arguments: Sequence[str], stdout: int) -> str:
-    command = [sys.executable, "-m", "thegame_app", *arguments]
-    done = subprocess.run(command, stdout=stdout, check=False, text=True)
-    if done.returncode:
-        raise typer.Exit(done.returncode)
-    return done.stdout or ""
 
 
 def markdown(played: Played, plot: str | None) -> list[str]:

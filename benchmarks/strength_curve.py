@@ -7,8 +7,6 @@ run a number of players. The runs are kept, so that the same command goes on whe
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +17,7 @@ import typer
 from agents.expert import Budget
 from agents.weight_files import write_atomic
 from benchmarks.calibration import refusing, table_text, tables_of
+from benchmarks.command import thegame
 from benchmarks.strength_plot import strength_plot
 from eval.plots import duration, players_text
 from eval.records import read_manifest
@@ -102,11 +101,7 @@ def play(table: Table, times: Sequence[str], games: int, workers: int, run: Path
     Raises:
         typer.Exit: It was refused or stopped; with its exit code.
     """
-    whole = [sys.executable, "-m", "thegame_app", *command(table, times, games, workers, run)]
-    done = subprocess.run(whole, stdout=subprocess.PIPE, check=False, text=True)
-    if done.returncode:
-        raise typer.Exit(done.returncode)
-    document = json.loads(done.stdout)
+    document = json.loads(thegame(command(table, times, games, workers, run)))
     base, *cells = [CellSummary(**cell) for cell in document["cells"]]
     paired = [PairedSummary(**pair) for pair in document["paired"]]
     return Curve(table, read_manifest(run).hardware.cpu, base, cells[::-1], paired[::-1])

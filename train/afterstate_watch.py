@@ -22,7 +22,7 @@ from thegame_env.rules import Table
 from train.afterstate_config import AfterstateConfig
 from train.afterstate_learner import Learner
 from train.curves import Curves
-from train.development import Score, mean_of, table_name
+from train.development import Score, mean_of, scores_told, table_name
 from train.display import Display
 from train.snapshot import write_checkpoint, writing
 
@@ -163,7 +163,8 @@ def still_best(config: AfterstateConfig, path: Path, best: Score) -> Score | Non
     scores = judge(config, ValueModel(arrays))
     score = mean_of(scores)
     with writing(path):
-        save_weights(path, arrays, {**metadata, "development": development(config, score, scores)})
+        told = scores_told(config.played, score, scores, config.tables is not None)
+        save_weights(path, arrays, {**metadata, "development": told})
     return score
 
 
@@ -185,7 +186,7 @@ def export(learner: Learner, path: Path, score: Score, scores: list[Score]) -> N
         "seconds": round(learner.seconds),
         "games": learner.games,
         "lineage": learner.lineage,
-        "development": development(config, score, scores),
+        "development": scores_told(config.played, score, scores, config.tables is not None),
         "libraries": {"torch": torch.__version__, "numpy": np.__version__},
     }
     if config.tables is not None:
@@ -193,22 +194,3 @@ def export(learner: Learner, path: Path, score: Score, scores: list[Score]) -> N
         metadata["tables"] = [row for i, row in enumerate(described) if row not in described[:i]]
     arrays = {name: value.numpy() for name, value in learner.net.state_dict().items()}
     save_weights(path, arrays, metadata)
-
-
-def development(config: AfterstateConfig, score: Score, scores: list[Score]) -> dict[str, Any]:
-    """What a value reached, for the JSON file: the mean, and each table of a generalist."""
-    told: dict[str, Any] = _reached(score)
-    if config.tables is not None:
-        told["tables"] = [
-            {**table_metadata(table), "starter": table.starter, **_reached(one)}
-            for table, one in zip(config.played, scores, strict=True)
-        ]
-    return told
-
-
-def _reached(score: Score) -> dict[str, Any]:
-    return {
-        "games": score.games,
-        "win_rate": score.win_rate,
-        "cards_left_mean": score.cards_left,
-    }

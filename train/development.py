@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from agents.policy_net import model_of
+from agents.weight_files import table_metadata
 from thegame_env.engine import Engine
 from thegame_env.layout import LEFT, PLAYING, STATUS
 from thegame_env.ranges import deal_seed
@@ -73,3 +74,31 @@ def table_name(table: Table) -> str:
     words += ["memory_off"] * (not table.memory) + [table.talk] * (table.talk != "none")
     words += [table.starter] * (table.starter != "seat0")
     return "-".join(words)
+
+
+def scores_told(
+    tables: Sequence[Table], score: Score, scores: Sequence[Score], several: bool
+) -> dict[str, Any]:
+    """What weights reached, for their JSON file: the mean, and each table of a generalist.
+
+    Args:
+        tables: Where they were judged.
+        score: The mean over them.
+        scores: That of each.
+        several: Whether they are a generalist's.
+    """
+    told: dict[str, Any] = _reached(score)
+    if several:
+        told["tables"] = [
+            {**table_metadata(table), "starter": table.starter, **_reached(one)}
+            for table, one in zip(tables, scores, strict=True)
+        ]
+    return told
+
+
+def _reached(score: Score) -> dict[str, Any]:
+    return {
+        "games": score.games,
+        "win_rate": score.win_rate,
+        "cards_left_mean": score.cards_left,
+    }

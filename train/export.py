@@ -15,7 +15,7 @@ from agents.ppo import KIND
 from agents.weight_files import load_weights, save_weights, table_metadata
 from thegame_env.observation import VERSION
 from train.config import PPOConfig
-from train.development import Score
+from train.development import Score, scores_told
 from train.snapshot import Arrays, writing
 
 PREFIX = "best."
@@ -58,7 +58,8 @@ class Best:
 
     def judged(self, config: PPOConfig, score: Score, scores: Sequence[Score]) -> Best:
         """The same policy with other scores: the mean one, and that of each table."""
-        metadata = {**self.metadata, "development": development(config, score, scores)}
+        told = scores_told(config.all_tables, score, scores, bool(config.tables))
+        metadata = {**self.metadata, "development": told}
         return replace(self, score=score, metadata=metadata)
 
     def write(self, path: Path) -> None:
@@ -116,29 +117,10 @@ def describe(
         "seed": config.seed,
         "steps": steps,
         "seconds": round(seconds),
-        "development": development(config, score, scores),
+        "development": scores_told(config.all_tables, score, scores, bool(config.tables)),
         "libraries": {
             "torch": torch.__version__,
             "stable_baselines3": stable_baselines3.__version__,
             "numpy": np.__version__,
         },
-    }
-
-
-def development(config: PPOConfig, score: Score, scores: Sequence[Score]) -> dict[str, Any]:
-    """What a policy reached, for the JSON file: the mean, and each table of a generalist."""
-    told: dict[str, Any] = _reached(score)
-    if config.tables:
-        told["tables"] = [
-            {**table_metadata(table), "starter": table.starter, **_reached(one)}
-            for table, one in zip(config.all_tables, scores, strict=True)
-        ]
-    return told
-
-
-def _reached(score: Score) -> dict[str, Any]:
-    return {
-        "games": score.games,
-        "win_rate": score.win_rate,
-        "cards_left_mean": score.cards_left,
     }

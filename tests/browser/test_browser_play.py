@@ -57,6 +57,30 @@ def play_turn(page, lay=lay):
         lay(page, *best_play(page))
 
 
+def test_what_is_chosen_before_the_scripts_have_come_counts(site, tab):
+    page = tab("/new")
+    page.select_option("#players", "1")
+    page.get_by_role("button", name="Deal").click()
+    page.wait_for_selector("#board")
+    play_turn(page)
+    address, held = page.url, []
+    page.route("**/static/*.js", lambda route: held.append(route))
+
+    def released():
+        while held:
+            held.pop(0).continue_()
+
+    page.goto(address, wait_until="commit")
+    page.locator("#lay label.card").first.click()
+    released()
+    page.wait_for_selector("#lay button.target")
+    finished = site.add(played(new(2, seats=["greedy", "greedy"], seed=5)))
+    page.goto("/replay/" + finished.split("/play/")[1].split("/")[0], wait_until="commit")
+    page.locator("#step").fill("3")
+    released()
+    expect(page.locator("output")).to_have_text(re.compile("^3 "))
+
+
 def test_a_whole_solo_game(site, tab):
     page = tab("/new")
     page.select_option("#players", "1")

@@ -103,4 +103,12 @@
       label.hidden = Number(label.dataset.seat) > Number(players.value);
   };
   showSeats();
+
+  // What was chosen before the scripts had come (or was restored by the browser) counts as well.
+  document.addEventListener("htmx:load", () => {
+    const slider = document.querySelector("#replay #step");
+    if (slider && slider.value !== slider.defaultValue)
+      slider.dispatchEvent(new Event("input", { bubbles: true }));
+    if (chosenCard()) mark();
+  });
 })();

@@ -37,16 +37,17 @@ from thegame_env.layout import (
 )
 from thegame_env.rules import MAX_CARDS, MAX_SEATS, N_PILES
 
-VERSION = 2
-"""Raised whenever a feature changes: weights name the version they were trained on."""
+VERSION = 3
+"""Raised whenever a feature changes: weights name the version they were trained on. Version 3 tells
+seats without memory how far a plan moves each pile; for others it is version 2."""
 W = 40
 BEHIND = 10
 FAR_PAIRS = 50
 PILE = 3 * W + 2 * BEHIND + 3 + 2 * (MAX_SEATS - 1) + 2 + W + 1
 """Per pile: hand, unseen and live trick pairs at gaps 1..W; hand and unseen behind the top down to
-the trick; room, own and unseen cards beyond; talk (step, trick) by offset, and since the talk was
-heard: moved or not, by how much; trick pairs in the hand at gaps 1..W; live pairs up to gap
-W + FAR_PAIRS in sixteenths."""
+the trick; room, own and unseen cards beyond; talk (step, trick) by offset; moved since the view
+was taken or not, by how much (with talk, or without memory); trick pairs in the hand at gaps 1..W;
+live pairs up to gap W + FAR_PAIRS in sixteenths."""
 CARDS = 2 * MAX_CARDS
 """Hand and unseen cards, in the canonical frame."""
 FIT_EDGES = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 98)
@@ -182,7 +183,7 @@ def _write_pile(row, pile, top, before, hand_lo, hand_hi, lo, hi, p, out, at):
         level = (row[V_TALK + offset] >> (2 * pile)) & 3
         out[at + TALK + offset] = np.float32(level > 0)
         out[at + TALK + MAX_SEATS - 1 + offset] = np.float32(level > 1)
-    if p[P_TALK] != TALK_NONE:
+    if p[P_TALK] != TALK_NONE or not p[P_MEMORY]:
         out[at + MOVED] = np.float32(top != before)
         out[at + MOVED + 1] = np.float32((top - before) / 10.0)
 

@@ -33,7 +33,7 @@ from agents.afterstate_features import (
 from agents.plans import N_HI, N_LO
 from thegame_env.cards import mirrored
 from thegame_env.compiled import inlined, kernel, lowest_bit, popcount
-from thegame_env.layout import P_CARDS, P_TALK, TALK_NONE, V_HAND, V_TALK, V_TOPS, WORD
+from thegame_env.layout import P_CARDS, P_MEMORY, P_TALK, TALK_NONE, V_HAND, V_TALK, V_TOPS, WORD
 from thegame_env.rules import MAX_CARDS, MAX_SEATS, N_PILES
 
 Floats = npt.NDArray[np.float32]
@@ -97,7 +97,7 @@ def _pile_sum(
         out[j] += room * weights[ROOM, j] + own * weights[OWN_BEYOND, j]
         out[j] += beyond * weights[UNSEEN_BEYOND, j] + live * weights[PAIRS_BEYOND, j]
     shares[0], shares[1] = own, live
-    if p[P_TALK] != TALK_NONE:
+    if p[P_TALK] != TALK_NONE or not p[P_MEMORY]:
         for offset in range(MAX_SEATS - 1):
             level = (row[V_TALK + offset] >> (2 * pile)) & 3
             _add(np.int64(level > 0), weights, TALK + offset, one, out)

@@ -77,16 +77,20 @@ def _tables(metadata: Mapping[str, Any]) -> list[str]:
 
 def _training(name: str, metadata: Mapping[str, Any]) -> list[str]:
     lines = [
-        f"Self-play on {HARDWARE}; every stage begins with the weights of the one before.",
+        f"Self-play on {HARDWARE}; every stage begins with the weights of the one before. A stage "
+        "with a critic is taught by one that remembers what was played, which began with the "
+        "weights named; a mean is the decay of the running mean of the weights that was kept.",
         "",
-        "| stage | table | games | minutes | step | seed |",
-        "|---|---|---|---|---|---|",
+        "| stage | table | critic | games | minutes | lambda | step | mean | seed |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for number, stage in enumerate([*metadata.get("lineage", []), metadata], start=1):
         config = stage["config"]
+        critic, mean = config.get("critic"), config.get("average")
         lines.append(
-            f"| {number} | {_stage_table(stage)} | {stage['games']:,} | "
-            f"{stage['seconds'] / 60:.0f} | {config['learning_rate']:g} | {config['seed']} |"
+            f"| {number} | {_stage_table(stage)} | {f'`{critic}`' if critic else '-'} | "
+            f"{stage['games']:,} | {stage['seconds'] / 60:.0f} | {config['decay']:g} | "
+            f"{config['learning_rate']:g} | {f'{mean:g}' if mean else '-'} | {config['seed']} |"
         )
     return [*lines, "", f"The last stage: `thegame train configs/{name}.yaml`."]
 

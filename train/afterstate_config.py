@@ -9,10 +9,13 @@ from pydantic import Field, model_validator
 
 from thegame_env.rules import Rules, Starter, Table, Talk
 from train.config import Flag, Real, Section, Whole
+from train.development import table_name
 from train.tables import Groups, distinct_tables
 
 ONE_TABLE = ("players", "rules", "memory", "talk", "starter")
 """Keys that tell a single table, in place of `tables`."""
+WITH_CRITIC = ("critic_first", "temperature", "compared", "forecast")
+"""Keys that mean something only with a critic."""
 FIXED = (
     *ONE_TABLE, "tables", "utility", "start", "critic", "search_deals", "search_plans",
     "pile_width", "card_width", "width", "depth_width", "seed",
@@ -49,8 +52,33 @@ class AfterstateConfig(Section):
         default=None,
         min_length=1,
         description="For seats that do not remember: weights that a second value begins with, "
-        "which sees what was played and makes the targets (see train/self_play.py), such as those "
-        "of the same table with memory.",
+        "which sees what was played and teaches the first which plans are worth more (see "
+        "train/actor_critic.py), such as those of the same table with memory.",
+    )
+    critic_first: Real = Field(
+        default=0.1,
+        ge=0,
+        lt=1,
+        description="With a critic: share of the run in which it learns alone (again where a run "
+        "is resumed with so many more minutes that this share is not over).",
+    )
+    temperature: Real = Field(
+        default=0.003,
+        ge=1e-6,
+        le=1,
+        description="With a critic: plans are drawn from softmax(utility / temperature).",
+    )
+    compared: Whole = Field(
+        default=6,
+        ge=2,
+        le=32,
+        description="With a critic: plans of a decision that it compares. A fifth as many "
+        "decisions as samples are kept, at 8 KB a plan: 1 GB by default.",
+    )
+    forecast: Real = Field(
+        default=0.3,
+        ge=0,
+        description="With a critic: weight of the forecast's own loss beside that of the choice.",
     )
     minutes: Real = Field(
         default=15.0,
@@ -73,7 +101,7 @@ class AfterstateConfig(Section):
         default=0.02,
         ge=0,
         le=1,
-        description="Share of random plans, in every other stretch of play.",
+        description="Share of random plans, in every other stretch of play; without a critic.",
     )
     search_deals: Whole = Field(
         default=0,
@@ -94,6 +122,13 @@ class AfterstateConfig(Section):
         default=1024, ge=1, le=1_000_000, description="Samples a gradient step."
     )
     reuse: Real = Field(default=2.0, gt=0, description="Times that a sample is drawn, on average.")
+    average: Real = Field(
+        default=0.998,
+        ge=0,
+        lt=1,
+        description="Decay of the running mean of the weights, a gradient step; the mean plays and "
+        "is exported. 0: the weights as they are.",
+    )
     buffer: Whole = Field(default=100_000, ge=1, le=10_000_000, description="Samples kept.")
     pile_width: Whole = Field(default=64, ge=1, le=4096, description="Outputs of the pile encoder.")
     card_width: Whole = Field(default=64, ge=1, le=4096, description="Outputs of the card encoder.")
@@ -126,10 +161,21 @@ class AfterstateConfig(Section):
         both = [key for key in ONE_TABLE if key in self.model_fields_set]
         if self.tables is not None and both:
             raise ValueError(f"give tables or {', '.join(both)}, not both")
-        remembering = any(table.memory for table in self.played)
-        if self.critic is not None and (remembering or self.search_deals):
-            raise ValueError("critic is for seats without memory (memory: false), without a search")
+        self._check_critic()
         return self
+
+    def _check_critic(self) -> None:
+        fields, given = type(self).model_fields, self.critic is not None
+        for key in ("explore",) if given else WITH_CRITIC:
+            if getattr(self, key) != fields[key].default:
+                raise ValueError(f"{key} is of no use {'with a' if given else 'without a'} critic")
+        remembering = [table_name(table) for table in self.played if table.memory]
+        if given and remembering:
+            raise ValueError(
+                f"critic is for seats without memory (memory: false), not for {remembering[0]}"
+            )
+        if given and self.search_deals:
+            raise ValueError("critic is for play without a search (search_deals: 0)")
 
     @property
     def played(self) -> Sequence[Table]:

@@ -11,12 +11,16 @@ import numpy.typing as npt
 import torch
 
 from agents.afterstate import KIND
-from agents.afterstate_features import SIZE, VERSION
+from agents.afterstate_features import MOVED, SIZE, VERSION
 from agents.value_bins import BINS, utility_of
 from agents.value_model import ValueModel
+from agents.weight_files import tables_of
 from thegame_env.ranges import training_seed
 from thegame_env.rules import Table
+from train.actor_critic import ComparedBuffer, actor_losses
+from train.actor_play import ActorPlay
 from train.afterstate_config import AfterstateConfig
+from train.averaged import Averaged
 from train.search_play import SearchPlay
 from train.self_play import SelfPlay
 from train.snapshot import Arrays
@@ -40,20 +44,29 @@ def make_net(config: AfterstateConfig) -> ValueNet:
 def starting_weights(
     net: ValueNet, weights: str, table: Table, key: str = "start"
 ) -> tuple[dict[str, torch.Tensor], list[dict[str, Any]]]:
-    """What the configuration names under `key`, see `train.sources.read_start`."""
+    """What the configuration names under `key`, see `train.sources.read_start`.
+
+    Silent tables with memory never show how far a plan moves a pile; so what the network would do
+    with it is still as random as it began, and is set to 0.
+    """
     wanted = {name: value.shape for name, value in net.state_dict().items()}
-    return read_start(weights, KIND, VERSION, table, wanted, key)
+    given, lineage = read_start(weights, KIND, VERSION, table, wanted, key)
+    played = tables_of(lineage[-1])
+    if all(row["memory"] and row["talk"] == "none" for row in played):
+        given["pile.weight"][:, MOVED : MOVED + 2] = 0.0
+    return given, lineage
 
 
 class Learner:
     """The network, its optimiser, the samples and the games they come from.
 
-    Where the configuration has a critic, that is a second network, which learns from the same
-    samples what it sees of them; the optimiser is one for both.
+    Where the configuration has a critic, that is a second network: it learns from the samples, and
+    teaches the first (see `train/actor_critic.py`); the optimiser is one for both.
 
-    A checkpoint holds the networks, the optimiser's moments, the random state, the counters and the
-    lineage. It holds neither the samples nor the games under way: after a resume the games are
-    dealt anew, and nothing is learnt until `FIRST_SAMPLES` new samples have come.
+    A checkpoint holds the networks and the means of their weights, the optimiser's moments, the
+    random state, the counters and the lineage. It holds neither the samples nor the games under
+    way: after a resume the games are dealt anew, and nothing is learnt until `FIRST_SAMPLES` new
+    samples have come.
 
     Args:
         config: What to learn, and for how long.
@@ -62,6 +75,9 @@ class Learner:
 
     Attributes:
         lineage: What is known of the runs whose weights this one began with, oldest first.
+        critic_weights: Hash of the weights that the critic began with.
+        losses: Of the last fit, in nats by name: "cross_entropy" (of what learns from the samples,
+            the critic where there is one), "choice" and "forecast" (what the critic teaches).
         seconds: Processor time spent on playing and learning.
         games: Games that have ended, `decisions` the rounds of play.
         stored: Samples that have come since this start, `fresh` those not learnt from yet.
@@ -76,31 +92,46 @@ class Learner:
         torch.manual_seed(config.seed)
         use_threads(config.threads)
         self.config = config
-        self.net = make_net(config)
-        self.critic = make_net(config) if config.critic is not None else None
-        nets = [self.net] if self.critic is None else [self.net, self.critic]
-        parameters = [parameter for net in nets for parameter in net.parameters()]
-        self.optimizer = torch.optim.Adam(parameters, lr=config.learning_rate)
-        self.features = np.zeros((config.buffer, len(nets) * SIZE), np.float32)
-        self.targets = np.zeros((config.buffer, BINS), np.float32)
-        self.rng = np.random.default_rng(config.seed)
         self.lineage: list[dict[str, Any]] = []
+        self.critic_weights: str | None = None
+        self.value = Averaged(self._net("start", saved is None), config.average)
+        self.critic: Averaged | None = None
+        self.groups = ComparedBuffer(0, config.compared)
+        if config.critic is not None:
+            self.critic = Averaged(self._net("critic", saved is None), config.average)
+            self.groups = ComparedBuffer(max(config.buffer // 5, 1), config.compared)
+        parameters = [parameter for net in self._nets for parameter in net.net.parameters()]
+        self.optimizer = torch.optim.Adam(parameters, lr=config.learning_rate)
+        self.features = np.zeros((config.buffer, SIZE), np.float32)
+        self.targets = np.zeros((config.buffer, BINS), np.float32)
+        self.worth = utility_of(config.utility)
+        self.rng = np.random.default_rng(config.seed)
+        self.losses: dict[str, float] = {}
         self.seconds = 0.0
         self.stored = self.fresh = self.games = self.decisions = 0
         if saved is not None:
             self._put(*saved)
-        else:
-            self._begin()
         self.plays = self._self_plays(0 if saved is None else 1 + self.decisions)
 
-    def _begin(self) -> None:
-        """Give the networks the weights that the configuration names."""
-        start, critic, table = self.config.start, self.config.critic, self.config.table
-        if start is not None:
-            given, self.lineage = starting_weights(self.net, start, table)
-            self.net.load_state_dict(given)
-        if self.critic is not None and critic is not None:
-            self.critic.load_state_dict(starting_weights(self.critic, critic, table, "critic")[0])
+    @property
+    def _nets(self) -> list[Averaged]:
+        return [self.value] if self.critic is None else [self.value, self.critic]
+
+    def _net(self, key: str, begins: bool) -> ValueNet:
+        """A network, with the weights that the configuration names under `key` where a run begins.
+
+        What is known of them is kept, too.
+        """
+        net = make_net(self.config)
+        weights: str | None = getattr(self.config, key)
+        if weights is not None and begins:
+            given, lineage = starting_weights(net, weights, self.config.table, key)
+            net.load_state_dict(given)
+            if key == "start":
+                self.lineage = lineage
+            else:
+                self.critic_weights = lineage[-1]["weights"]
+        return net
 
     def _self_plays(self, round_: int) -> list[SelfPlay]:
         config, model = self.config, self.model()
@@ -108,23 +139,19 @@ class Learner:
         plays: list[SelfPlay] = []
         for number, table in enumerate(config.played):
             dealt = training_seed(seed + number * config.games)
-            plain = (table, model, utility_of(config.utility), config.games, dealt)
+            plain = (table, model, self.worth, config.games, dealt, config.most, config.decay)
             if config.search_deals:
-                plays.append(
-                    SearchPlay(*plain, config.most, config.decay, config.search_deals,
-                               config.search_plans)
-                )  # fmt: skip
+                plays.append(SearchPlay(*plain, config.search_deals, config.search_plans))
+            elif self.critic is not None:
+                critic, drawn = self.critic.model(), (config.temperature, config.compared)
+                plays.append(ActorPlay(*plain, critic, *drawn))
             else:
-                plays.append(SelfPlay(*plain, config.most, config.decay, self.critic_model()))
+                plays.append(SelfPlay(*plain))
         return plays
 
     def model(self) -> ValueModel:
-        """The network as it stands, for play."""
-        return _model(self.net)
-
-    def critic_model(self) -> ValueModel | None:
-        """The critic as it stands, where there is one."""
-        return None if self.critic is None else _model(self.critic)
+        """The value as it stands, for play."""
+        return self.value.model()
 
     @property
     def progress(self) -> float:
@@ -156,45 +183,77 @@ class Learner:
             self.stored += len(features)
             self.fresh += len(features)
             self.games += 1
+        if isinstance(play, ActorPlay):
+            for groups in play.taken():
+                self.groups.add(groups)
 
     def ready(self) -> bool:
         """Whether enough new samples have come for some gradient steps."""
         return self.fresh >= 4 * self.config.batch_size and self.stored >= FIRST_SAMPLES
 
     def learn(self) -> float:
-        """Fit the fresh samples (and older ones with them); the mean cross-entropy in nats."""
+        """Fit the fresh samples (and older ones with them); the first of `losses`."""
         config = self.config
         for group in self.optimizer.param_groups:
             group["lr"] = self.learning_rate
-        losses = []
+        losses: dict[str, list[float]] = {"cross_entropy": []}
         for _ in range(max(int(self.fresh * config.reuse / config.batch_size), 1)):
             at = self.rng.integers(0, min(self.stored, config.buffer), config.batch_size)
             inputs, targets = torch.from_numpy(self.features[at]), self.targets[at]
-            loss = _cross_entropy(self.net, inputs[:, :SIZE], targets)
-            losses.append(loss.item())
-            if self.critic is not None:
-                loss = loss + _cross_entropy(self.critic, inputs[:, SIZE:], targets)
+            loss = _cross_entropy(self._nets[-1].net, inputs, targets)
+            losses["cross_entropy"].append(loss.item())
+            if self._teaches:
+                taught = self._taught()
+                loss = loss + taught["choice"] + config.forecast * taught["forecast"]
+                for name, value in taught.items():
+                    losses.setdefault(name, []).append(value.item())
             self.optimizer.zero_grad()
             loss.backward()
             self.optimizer.step()
+            for net in self._nets:
+                net.follow()
         self.fresh = 0
-        model, critic = self.model(), self.critic_model()
+        self._go_on()
+        self.losses = {name: float(np.mean(values)) for name, values in losses.items()}
+        return self.losses["cross_entropy"]
+
+    @property
+    def _teaches(self) -> bool:
+        """Whether there is a critic that has learnt enough to teach, and something to compare."""
+        begun = self.progress >= self.config.critic_first
+        return self.critic is not None and begun and len(self.groups) > 0
+
+    def _taught(self) -> dict[str, torch.Tensor]:
+        """What the critic teaches, on a fourth as many decisions as there are samples in a step."""
+        assert self.critic is not None
+        groups = self.groups.draw(max(self.config.batch_size // 4, 1), self.rng)
+        choice, forecast = actor_losses(
+            self.value.net, self.critic.mean, groups, torch.from_numpy(self.worth),
+            self.config.temperature,
+        )  # fmt: skip
+        return {"choice": choice, "forecast": forecast}
+
+    def _go_on(self) -> None:
+        """Play on with what was learnt."""
+        model, critic = self.model(), self.critic
+        known = None if critic is None else critic.model()
         for play in self.plays:
-            play.learned(model, critic)
-        return float(np.mean(losses))
+            play.learned(model)
+            if isinstance(play, ActorPlay) and known is not None:
+                play.critic = known
 
     def take(self) -> tuple[Arrays, dict[str, Any]]:
         """Arrays and facts (JSON values) that a later start goes on from."""
-        arrays = {f"net.{name}": value.numpy() for name, value in self.net.state_dict().items()}
+        arrays = self.value.take("value")
         if self.critic is not None:
-            layers = self.critic.state_dict().items()
-            arrays |= {f"critic.{name}": value.numpy() for name, value in layers}
+            arrays |= self.critic.take("critic")
         for index, moments in self.optimizer.state_dict()["state"].items():
             for name, value in moments.items():
                 arrays[f"optimizer.{index}.{name}"] = np.atleast_1d(value.numpy())
         facts = {
             "config": self.config.model_dump(mode="json"),
             "lineage": self.lineage,
+            "critic_weights": self.critic_weights,
             "random": self.rng.bit_generator.state,
             "seconds": self.seconds,
             "games": self.games,
@@ -204,22 +263,15 @@ class Learner:
 
     def _put(self, arrays: Arrays, facts: dict[str, Any]) -> None:
         """Restore what `take` took."""
-        net, critic, moments = _sorted(arrays)
-        try:
-            self.net.load_state_dict(net)
-            if self.critic is not None:
-                self.critic.load_state_dict(critic)
-        except RuntimeError:
-            raise ValueError("the checkpoint is of another network") from None
-        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": moments})
+        self.value.put(arrays, "value")
+        if self.critic is not None:
+            self.critic.put(arrays, "critic")
+        state = {**self.optimizer.state_dict(), "state": _moments(arrays)}
+        self.optimizer.load_state_dict(state)
         self.rng.bit_generator.state = facts["random"]
-        self.lineage = facts["lineage"]
+        self.lineage, self.critic_weights = facts["lineage"], facts["critic_weights"]
         self.seconds, self.games = facts["seconds"], facts["games"]
         self.decisions = facts["decisions"]
-
-
-def _model(net: ValueNet) -> ValueModel:
-    return ValueModel({name: value.numpy() for name, value in net.state_dict().items()})
 
 
 def _cross_entropy(net: ValueNet, inputs: torch.Tensor, targets: Floats) -> torch.Tensor:
@@ -227,19 +279,13 @@ def _cross_entropy(net: ValueNet, inputs: torch.Tensor, targets: Floats) -> torc
     return -(torch.from_numpy(targets) * logs).sum(1).mean()
 
 
-Layers = dict[str, torch.Tensor]
-
-
-def _sorted(arrays: Arrays) -> tuple[Layers, Layers, dict[int, Layers]]:
-    """Layers of value and critic by name, the optimiser's moments by their number and name."""
-    nets: dict[str, Layers] = {"net": {}, "critic": {}}
-    moments: dict[int, Layers] = {}
+def _moments(arrays: Arrays) -> dict[int, dict[str, torch.Tensor]]:
+    """The optimiser's moments by the number of the weights and by name."""
+    moments: dict[int, dict[str, torch.Tensor]] = {}
     for key, value in arrays.items():
-        part, _, name = key.partition(".")
-        tensor = torch.from_numpy(value)
-        if part in nets:
-            nets[part][name] = tensor
-        else:
-            index, _, name = name.partition(".")
+        part, _, rest = key.partition(".")
+        if part == "optimizer":
+            index, _, name = rest.partition(".")
+            tensor = torch.from_numpy(value)
             moments.setdefault(int(index), {})[name] = tensor[0] if name == "step" else tensor
-    return nets["net"], nets["critic"], moments
+    return moments

@@ -64,7 +64,8 @@ class Watch:
         self.display.move(learner.progress, f"{learner.games:,} games")
         if loss is not None:
             rate = learner.learning_rate
-            self._log({"train/cross_entropy": loss, "train/learning_rate": rate})
+            losses = {f"train/{name}": value for name, value in learner.losses.items()}
+            self._log({**losses, "train/learning_rate": rate})
         if now - self._told > TOLD_SECONDS:
             self._told = now
             self._tell()
@@ -186,11 +187,11 @@ def export(learner: Learner, path: Path, score: Score, scores: list[Score]) -> N
         "seconds": round(learner.seconds),
         "games": learner.games,
         "lineage": learner.lineage,
+        "critic_weights": learner.critic_weights,
         "development": scores_told(config.played, score, scores, config.tables is not None),
         "libraries": {"torch": torch.__version__, "numpy": np.__version__},
     }
     if config.tables is not None:
         described = [table_metadata(table) for table in config.played]
         metadata["tables"] = [row for i, row in enumerate(described) if row not in described[:i]]
-    arrays = {name: value.numpy() for name, value in learner.net.state_dict().items()}
-    save_weights(path, arrays, metadata)
+    save_weights(path, learner.value.weights(), metadata)

@@ -91,9 +91,9 @@ class SearchPlay(SelfPlay):
         self._state = np.uint64(seed)
         self._prior = SOLO_PRIOR if table.players == 1 else TEAM_PRIOR
 
-    def learned(self, model: ValueModel, critic: ValueModel | None = None) -> None:
-        """Go on with another model; there is no critic here."""
-        super().learned(model, critic)
+    def learned(self, model: ValueModel) -> None:
+        """Go on with another model, in the look ahead too."""
+        super().learned(model)
         self._ahead.value.model = model
 
     def step(self, explore: float) -> list[tuple[Floats, Floats]]:

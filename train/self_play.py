@@ -5,12 +5,6 @@ the best (now and then a random one). When a game ends, its decisions become tra
 features of the chosen afterstate, and as target a distribution over cards left that mixes what was
 predicted later in the game with how it ended (TD(lambda), Sutton 1988, on afterstates as in
 TD-Gammon; the returns are cut at exploring moves, as Watkins does).
-
-Seats that do not remember what was played cannot predict well what a play does to the rest of the
-game: once a turn is over they no longer know which cards a wide step left behind, and so their
-later predictions do not tell what it cost. For them a second value, the critic, predicts: it sees
-what a seat that remembers would see while these seats play, and is not needed any more afterwards
-(asymmetric actor-critic, Pinto et al. 2017). Samples then hold the features of both.
 """
 
 from __future__ import annotations
@@ -27,8 +21,8 @@ from agents.turn_value import LATE, Choice, TurnValue
 from agents.value_bins import BIN_OF, BINS
 from agents.value_model import ValueModel
 from thegame_env.compiled import kernel
-from thegame_env.engine import Engine, deal_next, view_batch
-from thegame_env.layout import LEFT, P_MEMORY, P_TALK, PLAYING, STATUS, TALK_NONE, VIEW_ROW
+from thegame_env.engine import Engine, deal_next
+from thegame_env.layout import LEFT, P_TALK, PLAYING, STATUS, TALK_NONE
 from thegame_env.rules import Table
 
 Floats = npt.NDArray[np.float32]
@@ -36,11 +30,7 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(slots=True)
 class Trace:
-    """The decisions of one game so far; `chosen` and `best` are distributions of cards left.
-
-    The features of a decision are float32[SIZE], or float32[2 * SIZE] where there is a critic, its
-    own behind the value's.
-    """
+    """The decisions of one game so far; `chosen` and `best` are distributions of cards left."""
 
     features: list[Floats] = field(default_factory=list)
     chosen: list[Floats] = field(default_factory=list)
@@ -48,7 +38,7 @@ class Trace:
     explored: list[bool] = field(default_factory=list)
 
     def samples(self, left: int, decay: float) -> tuple[Floats, Floats]:
-        """Features float32[t, ...] and lambda-returns float32[t, BINS] of a game's end."""
+        """Features float32[t, SIZE] and lambda-returns float32[t, BINS] of a game's end."""
         targets = np.zeros((len(self.features), BINS), np.float32)
         target = np.zeros(BINS, np.float32)
         target[BIN_OF[left]] = 1.0
@@ -80,7 +70,6 @@ class SelfPlay:
         seed: Seed of the deals (slot b has seed + b) and of the exploration.
         most: Plans valued a turn.
         decay: Lambda.
-        critic: The value that predicts in place of `model`, as a seat sees that remembers.
     """
 
     trace: type[Any] = Trace
@@ -95,22 +84,19 @@ class SelfPlay:
         seed: int,
         most: int = 40,
         decay: float = 0.8,
-        critic: ValueModel | None = None,
     ) -> None:
         self.engine = Engine(table, games)
         self.engine.deal(np.uint64(seed) + np.arange(games, dtype=np.uint64))
         self.value = TurnValue(self.engine.p, model, utility, most, late=max(most, LATE))
         self.rng = np.random.default_rng(seed)
-        self.decay, self.critic = decay, critic
-        self._remembering = self.engine.p.copy()
-        self._remembering[P_MEMORY] = 1
+        self.decay = decay
         self.traces = [self.trace() for _ in range(games)]
         self.only_first = bool(self.engine.p[P_TALK] != TALK_NONE)
         self.finished: list[int] = []
 
-    def learned(self, model: ValueModel, critic: ValueModel | None = None) -> None:
-        """Go on with another model, and another critic."""
-        self.value.model, self.critic = model, critic
+    def learned(self, model: ValueModel) -> None:
+        """Go on with another model."""
+        self.value.model = model
 
     def step(self, explore: float) -> list[tuple[Floats, Floats]]:
         """One decision in every game; the samples of those that ended, which are dealt anew."""
@@ -139,42 +125,12 @@ class SelfPlay:
         vectors = np.empty((len(turns), SIZE), np.float32)
         features_of(views, turns, choice.plans.states[picked[turns]], self.engine.p, vectors)
         chosen, best = choice.chances[picked], choice.chances[choice.best]
-        if self.critic is not None:
-            known, chosen[turns] = self._known(choice, picked, turns)
-            plain, other = turns[~exploring[turns]], turns[exploring[turns]]
-            best[plain] = chosen[plain]
-            other = other[choice.plans.kinds[choice.best[other]] == OPEN]
-            best[other] = self._known(choice, choice.best, other)[1]
-            vectors = np.concatenate([vectors, known], axis=1)
         for i, b in enumerate(turns):
             trace = self.traces[b]
             trace.features.append(vectors[i])
             trace.chosen.append(chosen[b])
             trace.best.append(best[b])
             trace.explored.append(bool(exploring[b]))
-
-    def _known(
-        self, choice: Choice, picked: npt.NDArray[np.int64], turns: npt.NDArray[np.int64]
-    ) -> tuple[Floats, Floats]:
-        """What the critic sees of the plans picked in some games, and what it predicts.
-
-        Args:
-            choice: The plans of all games.
-            picked: int64[B], the index of a plan of each.
-            turns: The games asked about.
-
-        Returns:
-            float32[n, SIZE] and float32[n, BINS].
-        """
-        assert self.critic is not None
-        if not len(turns):
-            return np.zeros((0, SIZE), np.float32), np.zeros((0, BINS), np.float32)
-        rows = np.zeros((len(self.engine.games), VIEW_ROW), np.int64)
-        view_batch(self.engine.games, self._remembering, rows)
-        vectors = np.empty((len(turns), SIZE), np.float32)
-        states = choice.plans.states[picked[turns]]
-        features_of(rows, turns, states, self._remembering, vectors)
-        return vectors, self.critic.predict(vectors)
 
     def _collect(self) -> list[tuple[Floats, Floats]]:
         games = self.engine.games

@@ -23,7 +23,7 @@ from agents.afterstate_features import VERSION as FEATURES_VERSION
 from agents.weight_files import write_atomic
 from thegame_env.observation import VERSION as OBSERVATION_VERSION
 
-FORMATS = {"ppo": 3, "afterstate": 1}
+FORMATS = {"ppo": 3, "afterstate": 2}
 """Kind of run -> a number that is raised whenever the names in its file change."""
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Errors that room on the disk is the remedy of."""

@@ -10,7 +10,18 @@ import torch
 from agents.weight_files import hash_of, load_weights, path_for
 from thegame_env.rules import Table
 
-KEPT = ("table", "tables", "config", "clone", "seed", "steps", "seconds", "games", "development")
+KEPT = (
+    "table",
+    "tables",
+    "config",
+    "critic_weights",
+    "clone",
+    "seed",
+    "steps",
+    "seconds",
+    "games",
+    "development",
+)
 """What later weights tell of the runs that they began with."""
 
 

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from agents import weight_files
+from agents.afterstate_features import VERSION
 from agents.weight_files import (
     load_for,
+    load_weights,
     path_for,
     save_weights,
     serving,
@@ -70,3 +72,24 @@ def test_many_tables_are_counted(folder: Path) -> None:
     save_weights(folder / "team", {}, described(*tables, general=True))
     with pytest.raises(ValueError, match=r"for 4 tables of official, not for.*; solo would serve"):
         load_for("k", 1, "team", SOLO)
+
+
+@pytest.mark.parametrize(
+    ("version", "tables", "read"),
+    [
+        (3, [Table(memory=False), SOLO], True),
+        (2, [SOLO, TWO], True),
+        (2, [SOLO, Table(memory=False)], False),
+        (1, [SOLO], False),
+    ],
+)
+def test_values_of_the_version_before_are_read_where_all_remember(
+    tmp_path: Path, version: int, tables: list[Table], read: bool
+) -> None:
+    metadata = {**described(*tables, general=True), "kind": "afterstate", "version": version}
+    save_weights(tmp_path / "value", {}, metadata)
+    if read:
+        assert load_weights(tmp_path / "value", "afterstate", VERSION)[1]["version"] == version
+    else:
+        with pytest.raises(ValueError, match=f"trained on input version {version}, this program"):
+            load_weights(tmp_path / "value", "afterstate", VERSION)

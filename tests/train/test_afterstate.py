@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from agents.afterstate_features import SIZE, features_of
+from agents.afterstate_features import MOVED, PILE, SIZE, features_of
 from agents.candidates import Candidates, Planner, play_plans
 from agents.play_out import play_games
 from agents.registry import make_agent
@@ -19,7 +19,7 @@ from thegame_env.deal import deal
 from thegame_env.engine import Engine, parameters
 from thegame_env.layout import STARTER
 from thegame_env.reference import Game
-from thegame_env.rules import Rules, Table
+from thegame_env.rules import Rules, Table, Talk
 from thegame_env.view import View
 from train.afterstate import AfterstateConfig, Learner
 from train.self_play import Trace
@@ -107,10 +107,32 @@ def test_numpy_equals_torch() -> None:
     np.testing.assert_allclose(model.predict(features), wanted, atol=1e-5)
 
 
+@pytest.mark.parametrize(("memory", "talk"), [(True, "none"), (True, "open"), (False, "none")])
+def test_seats_that_hear_or_forget_see_how_far_each_pile_has_moved(
+    memory: bool, talk: Talk
+) -> None:
+    table = Table(players=2, memory=memory, talk=talk)
+    engine = Engine(table, 1)
+    engine.deal(np.zeros(1, np.uint64))
+    rows = engine.views()
+    plans = Planner(engine.p).candidates(rows)
+    blocks = vectors(rows, plans, engine.p)[:, : 4 * PILE].reshape(-1, 4, PILE)
+    moved = sorted(map(tuple, np.round(10 * blocks[:, :, MOVED + 1]).astype(int).tolist()))
+    tops = plans.states[:, :4]
+    steps = np.where(np.arange(4) < 2, tops - 1, 100 - tops)
+    wanted = np.sort(steps, axis=1)
+    if memory and talk == "none":
+        assert not np.any(moved)
+    else:
+        assert sorted(map(sorted, moved)) == sorted(wanted.tolist())
+        assert np.array_equal(blocks[:, :, MOVED] == 1, blocks[:, :, MOVED + 1] != 0)
+
+
 @pytest.mark.parametrize(
     "table",
     [
         Table(),
+        Table(players=4, memory=False),
         Table(Rules.parse("profi"), 5, memory=False, talk="avoid"),
         Table(Rules.parse("small-hands"), 2, talk="open"),
         Table(Rules.parse("custom/cards:40/hand_sizes:4-4-4-4-4/trick:5"), 3, talk="open"),

@@ -68,7 +68,7 @@ def test_a_learner_is_what_its_checkpoint_says(tmp_path: Path) -> None:
     (arrays, facts), (again, same) = learner.take(), other.take()
     assert facts == same
     assert set(arrays) == set(again)
-    assert {name.split(".")[0] for name in arrays} == {"net", "optimizer"}
+    assert {name.split(".")[0] for name in arrays} == {"value", "optimizer"}
     for name, value in arrays.items():
         np.testing.assert_array_equal(value, again[name], err_msg=name)
     before = learner.plays[0].engine.games
@@ -270,7 +270,7 @@ def test_bad_checkpoints_are_one_sentence(tmp_path: Path, monkeypatch: pytest.Mo
         refused("is damaged: start the run anew")
     write_checkpoint(path, arrays, facts)
     refused("belongs to a run of ppo, not afterstate")
-    write_checkpoint(path, {**arrays, "net.head.bias": np.zeros(2)}, facts, "afterstate")
+    write_checkpoint(path, {**arrays, "value.net.head.bias": np.zeros(2)}, facts, "afterstate")
     refused("the checkpoint is of another network")
     with monkeypatch.context() as patch:
         patch.setattr("train.snapshot.FEATURES_VERSION", 0)

@@ -79,7 +79,8 @@ def _training(name: str, metadata: Mapping[str, Any]) -> list[str]:
     lines = [
         f"Self-play on {HARDWARE}; every stage begins with the weights of the one before. A stage "
         "with a critic is taught by one that remembers what was played, which began with the "
-        "weights named (the minutes are those up to the best evaluation); a mean is the decay of the running mean of the weights that was kept.",
+        "weights named (the minutes are those up to the best evaluation); a mean is the decay of "
+        "the running mean of the weights that was kept.",
         "",
         "| stage | table | critic | games | minutes | lambda | step | mean | seed |",
         "|---|---|---|---|---|---|---|---|---|",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -114,10 +115,14 @@ class CrashesInCompany(Agent):
 
 
 class Slow(Odd):
-    """Takes $ODD_PAUSE seconds for every view, so that a run of it can be interrupted."""
+    """Takes $ODD_PAUSE seconds for every view, and stops for good once the run in $ODD_WAIT_IN has
+    stored a chunk, so that a run of it can be interrupted."""
 
     def act_rows(self, rows: Rows, p: Rows, streams: Streams) -> Actions:
         time.sleep(float(os.environ.get("ODD_PAUSE", "0")) * len(rows))
+        rows_at = os.environ.get("ODD_WAIT_IN", "")
+        if rows_at and any(Path(rows_at).glob("rows/*.gz")):
+            time.sleep(1000)
         return super().act_rows(rows, p, streams)
 
 

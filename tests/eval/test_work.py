@@ -248,8 +248,9 @@ def slow_command(run_dir: Path, *options: str) -> list[str]:
     return ["eval", *played, *options]
 
 
-def environment(pause: float = 0.0) -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": str(HERE), "ODD_PAUSE": str(pause)}
+def environment(wait_in: Path | None = None) -> dict[str, str]:
+    """The environment of a command; its slow agent stops for good once a run has stored a chunk."""
+    return os.environ | {"PYTHONPATH": str(HERE), "ODD_WAIT_IN": str(wait_in or "")}
 
 
 @pytest.fixture
@@ -258,7 +259,7 @@ def stored_in_part(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     run_dir = tmp_path / "run"
     process = subprocess.Popen(
         [sys.executable, "-m", "thegame_app", *slow_command(run_dir)],
-        env=environment(0.003),  # two seconds a chunk: a busy machine interrupts in time, too
+        env=environment(run_dir),  # plays no further: a busy machine interrupts in time, too
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

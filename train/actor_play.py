@@ -45,7 +45,7 @@ class Compared:
 
     @classmethod
     def empty(cls, n: int, plans: int) -> Compared:
-        """Compared without any plan."""
+        """Decisions without any plan."""
         own, known = (np.zeros((n, plans, SIZE), np.float32) for _ in range(2))
         return cls(own, known, np.zeros((n, plans), np.bool_))
 

@@ -17,16 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.afterstate_features import SIZE, features_of
-from agents.candidates import OPEN, play_plans
+from agents.candidates import OPEN
 from agents.turn_value import Choice
 from agents.value_model import ValueModel
 from thegame_env.engine import view_batch
 from thegame_env.layout import P_MEMORY, VIEW_ROW
 from thegame_env.rules import Table
-from train.self_play import SelfPlay
-
-Floats = npt.NDArray[np.float32]
-Int64 = npt.NDArray[np.int64]
+from train.self_play import Floats, Int64, SelfPlay
 
 
 @dataclass(slots=True)
@@ -97,23 +94,12 @@ class ActorPlay(SelfPlay):
         self._remembering[P_MEMORY] = 1
         self._groups: list[Compared] = []
 
-    def step(self, explore: float) -> list[tuple[Floats, Floats]]:
-        """One decision in every game; the critic's samples of those that ended.
-
-        Args:
-            explore: Of no use here, as all plans are drawn at random.
-        """
-        engine = self.engine
-        views = engine.views()
-        choice = self.value.choose(views)
+    def _pick(self, views: Int64, choice: Choice, explore: float) -> Int64:
+        """The plan to play in every game; all are drawn at random, so `explore` is of no use."""
         order = self._drawn(choice)
-        picked, plans = order[choice.plans.starts[:-1]], choice.plans
-        self._compare(views, choice, order, np.flatnonzero(plans.kinds[picked] == OPEN))
-        play_plans(
-            engine.games, engine.decks, engine.p, picked, plans.lengths, plans.actions,
-            self.only_first,
-        )  # fmt: skip
-        return self._collect()
+        picked = order[choice.plans.starts[:-1]]
+        self._compare(views, choice, order, np.flatnonzero(choice.plans.kinds[picked] == OPEN))
+        return picked
 
     def taken(self) -> list[Compared]:
         """The compared plans of all decisions since the last call."""

@@ -18,14 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.afterstate_features import SIZE, features_of
-from agents.candidates import OPEN, play_plans
+from agents.candidates import OPEN
 from agents.expert import AHEAD, AHEAD_BRANCH, AHEAD_REACH, SOLO_PRIOR, TEAM_PRIOR
 from agents.look_ahead import LookAhead
 from agents.turn_value import Choice, TurnValue
 from agents.value_bins import BIN_OF, BINS
 from agents.value_model import ValueModel
 from thegame_env.rules import Table
-from train.self_play import SelfPlay
+from train.self_play import Int64, SelfPlay
 
 Floats = npt.NDArray[np.float32]
 
@@ -96,19 +96,10 @@ class SearchPlay(SelfPlay):
         super().learned(model)
         self._ahead.value.model = model
 
-    def step(self, explore: float) -> list[tuple[Floats, Floats]]:
-        """One decision in every game; the samples of those that ended, which are dealt anew."""
-        engine = self.engine
-        views = engine.views()
-        choice = self.value.choose(views)
-        picked, plans = choice.best.copy(), choice.plans
-        for b in range(len(picked)):
-            picked[b] = self._judge(b, views[b], choice, explore)
-        play_plans(
-            engine.games, engine.decks, engine.p, picked, plans.lengths, plans.actions,
-            self.only_first,
-        )  # fmt: skip
-        return self._collect()
+    def _pick(self, views: Int64, choice: Choice, explore: float) -> Int64:
+        """The index of the plan to play in every game, int64[B]; what was judged is remembered."""
+        judged = [self._judge(b, view, choice, explore) for b, view in enumerate(views)]
+        return np.array(judged, np.int64)
 
     def _judge(self, b: int, row: npt.NDArray[np.int64], choice: Choice, explore: float) -> int:
         """The plan to play in game b; what was judged is remembered."""

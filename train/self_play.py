@@ -26,6 +26,7 @@ from thegame_env.layout import LEFT, P_TALK, PLAYING, STATUS, TALK_NONE
 from thegame_env.rules import Table
 
 Floats = npt.NDArray[np.float32]
+Int64 = npt.NDArray[np.int64]
 
 
 @dataclass(slots=True)
@@ -103,16 +104,21 @@ class SelfPlay:
         engine = self.engine
         views = engine.views()
         choice = self.value.choose(views)
-        picked, plans = choice.best.copy(), choice.plans
-        exploring = self.rng.random(len(picked)) < explore
-        for b in np.flatnonzero(exploring):
-            picked[b] = self.rng.integers(plans.starts[b], plans.starts[b + 1])
-        self._remember(views, choice, picked, exploring)
+        picked, plans = self._pick(views, choice, explore), choice.plans
         play_plans(
             engine.games, engine.decks, engine.p, picked, plans.lengths, plans.actions,
             self.only_first,
         )  # fmt: skip
         return self._collect()
+
+    def _pick(self, views: Int64, choice: Choice, explore: float) -> Int64:
+        """The index of the plan to play in every game, int64[B]; the decisions are remembered."""
+        picked, starts = choice.best.copy(), choice.plans.starts
+        exploring = self.rng.random(len(picked)) < explore
+        for b in np.flatnonzero(exploring):
+            picked[b] = self.rng.integers(starts[b], starts[b + 1])
+        self._remember(views, choice, picked, exploring)
+        return picked
 
     def _remember(
         self,

@@ -44,6 +44,20 @@ def play_of(temperature: float, plans: int = 3) -> ActorPlay:
     return ActorPlay(table, value, worth, 3, 7, 8, 0.0, critic, temperature, plans)
 
 
+def changed_by_learning(learner: Learner) -> list[bool]:
+    """Whether the value and the critic are others after they have learnt once."""
+    assert learner.critic is not None
+    nets = (learner.value, learner.critic)
+    before = [{name: value.copy() for name, value in net.weights().items()} for net in nets]
+    while not learner.ready():
+        learner.collect()
+    learner.learn()
+    return [
+        any(not np.array_equal(old[name], value) for name, value in net.weights().items())
+        for old, net in zip(before, nets, strict=True)
+    ]
+
+
 def test_the_critic_learns_from_what_it_would_remember() -> None:
     play, samples = play_of(0.001), []
     while len(samples) < 3:
@@ -199,13 +213,7 @@ def test_the_mean_follows_the_network() -> None:
 def test_both_learn_and_only_the_value_is_exported(tmp_path: Path) -> None:
     learner = Learner(config(critic_first=0.0))
     assert learner.critic is not None
-    nets = (learner.value, learner.critic)
-    before = [{name: value.copy() for name, value in net.weights().items()} for net in nets]
-    while not learner.ready():
-        learner.collect()
-    learner.learn()
-    for old, net in zip(before, nets, strict=True):
-        assert any(not np.array_equal(old[name], value) for name, value in net.weights().items())
+    assert changed_by_learning(learner) == [True, True]
     (play,) = learner.plays
     assert isinstance(play, ActorPlay)
     for model, net in ((play.critic, learner.critic), (play.value.model, learner.value)):
@@ -223,17 +231,7 @@ def test_both_learn_and_only_the_value_is_exported(tmp_path: Path) -> None:
 
 def test_at_first_the_critic_learns_alone() -> None:
     learner = Learner(config(critic_first=0.99, minutes=10))
-    assert learner.critic is not None
-    nets = (learner.value, learner.critic)
-    before = [{name: value.copy() for name, value in net.weights().items()} for net in nets]
-    while not learner.ready():
-        learner.collect()
-    learner.learn()
-    same = [
-        all(np.array_equal(old[name], value) for name, value in net.weights().items())
-        for old, net in zip(before, nets, strict=True)
-    ]
-    assert same == [True, False]
+    assert changed_by_learning(learner) == [False, True]
     assert set(learner.losses) == {"cross_entropy"}
     Learner(config(minutes=10), learner.take())  # a checkpoint from then is gone on with
 

@@ -14,7 +14,7 @@ from train.tables import Groups, distinct_tables
 
 ONE_TABLE = ("players", "rules", "memory", "talk", "starter")
 """Keys that tell a single table, in place of `tables`."""
-WITH_CRITIC = ("critic_first", "temperature", "compared", "forecast")
+WITH_CRITIC = ("critic_first", "temperature", "compared", "taught", "forecast")
 """Keys that mean something only with a critic."""
 FIXED = (
     *ONE_TABLE, "tables", "utility", "start", "critic", "search_deals", "search_plans",
@@ -74,6 +74,12 @@ class AfterstateConfig(Section):
         le=32,
         description="With a critic: plans of a decision that it compares. A fifth as many "
         "decisions as samples are kept, at 8 KB a plan: 1 GB by default.",
+    )
+    taught: Whole = Field(
+        default=256,
+        ge=1,
+        le=1_000_000,
+        description="With a critic: decisions that it teaches in a gradient step.",
     )
     forecast: Real = Field(
         default=0.3,

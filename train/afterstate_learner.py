@@ -224,9 +224,9 @@ class Learner:
         return self.critic is not None and begun and len(self.groups) > 0
 
     def _taught(self) -> dict[str, torch.Tensor]:
-        """What the critic teaches, on a fourth as many decisions as there are samples in a step."""
+        """What the critic teaches, on some of the last decisions."""
         assert self.critic is not None
-        groups = self.groups.draw(max(self.config.batch_size // 4, 1), self.rng)
+        groups = self.groups.draw(self.config.taught, self.rng)
         choice, forecast = actor_losses(
             self.value.net, self.critic.mean, groups, torch.from_numpy(self.worth),
             self.config.temperature,

@@ -38,7 +38,8 @@ def opening(players: int, rules: str = "official", **settings: Any) -> View:
         (opening(5), "expert", ValueJudge),
         (opening(5), "casual", Playouts),
         (opening(1), "casual", ValueJudge),
-        (opening(5, talk="avoid"), "expert", Playouts),
+        (opening(5, "profi-short", talk="avoid"), "expert", ValueJudge),
+        (opening(5, "custom/cards:60"), "expert", Playouts),
     ],
 )
 def test_the_value_judges_where_it_knows_the_table(view: View, partners: str, kind: type) -> None:

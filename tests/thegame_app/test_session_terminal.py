@@ -193,7 +193,8 @@ def test_what_seats_say_in_words():
     [
         ([], None, None, (PERSON,)),
         ([], 3, None, (PERSON, "afterstate", "afterstate")),
-        ([], 3, "small-hands", (PERSON, "sequence", "sequence")),
+        ([], 3, "small-hands", (PERSON, "afterstate", "afterstate")),
+        ([], 3, "custom/cards:60", (PERSON, "sequence", "sequence")),
         (["greedy"], 3, None, (PERSON, "greedy", "greedy")),
         (["greedy,person"], 3, None, (PERSON, "greedy", PERSON)),
         (["greedy", "greedy:extra=4"], None, None, (PERSON, "greedy", "greedy:extra=4")),

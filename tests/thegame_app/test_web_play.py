@@ -3,11 +3,13 @@
 import time
 from datetime import datetime, timedelta
 from html import unescape
+from pathlib import Path
 
 import pytest
 from session_games import new, played
 from web_clients import HTMX, JSON, Page, board, lay, message, session_of
 
+from thegame_app import crew
 from thegame_app.crew import ANYWHERE, STRONGEST
 from thegame_app.session import PERSON
 from thegame_app.web.pages import MOST_BYTES
@@ -46,7 +48,10 @@ def test_the_forms_say_how_the_rules_differ(owner, address):
 
 
 @pytest.mark.parametrize(("rules", "agent"), [("official", STRONGEST), ("small-hands", ANYWHERE)])
-def test_the_strongest_agent_is_that_of_the_table(page, owner, rules, agent):
+def test_the_strongest_agent_is_that_of_the_table(page, owner, rules, agent, monkeypatch):
+    monkeypatch.setattr(
+        crew, "shipped_for", lambda _, table: Path() if table.rules.spec() == "official" else None
+    )
     fields = {"players": "2", "rules": rules, "seat1": "person", "seat2": "strongest"}
     answer = owner.post("/new", data=fields)
     assert session_of(page, answer.url.path).seats == (PERSON, agent)

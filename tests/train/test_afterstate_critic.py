@@ -229,6 +229,21 @@ def test_both_learn_and_only_the_value_is_exported(tmp_path: Path) -> None:
     assert all(np.array_equal(kept[f"value.mean.{name}"], value) for name, value in layers.items())
 
 
+def test_a_gradient_step_is_taught_as_many_decisions_as_the_configuration_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn: list[int] = []
+    draw = ComparedBuffer.draw
+
+    def counted(buffer: ComparedBuffer, n: int, rng: np.random.Generator) -> Compared:
+        drawn.append(n)
+        return draw(buffer, n, rng)
+
+    monkeypatch.setattr(ComparedBuffer, "draw", counted)
+    changed_by_learning(Learner(config(critic_first=0.0, taught=7)))
+    assert set(drawn) == {7}
+
+
 def test_at_first_the_critic_learns_alone() -> None:
     learner = Learner(config(critic_first=0.99, minutes=10))
     assert changed_by_learning(learner) == [False, True]
@@ -262,6 +277,8 @@ def test_a_run_goes_on_with_its_critic(tmp_path: Path) -> None:
         ({"search_deals": 4}, "critic is for play without a search"),
         ({"explore": 0.1}, "explore is of no use with a critic"),
         ({"critic": None, "temperature": 0.1}, "temperature is of no use without a critic"),
+        ({"critic": None, "taught": 1024}, "taught is of no use without a critic"),
+        ({"taught": 0}, "taught"),
         ({"average": 1.0}, "average"),
         ({"temperature": 0}, "temperature"),
     ],

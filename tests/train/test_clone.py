@@ -244,7 +244,7 @@ def test_several_tables_are_cloned_side_by_side(tmp_path):
     ("table", "teacher", "sentence"),
     [
         (
-            {"players": 5, "rules": "two-to-the-end"},
+            {"players": 5, "rules": "custom/cards:60"},
             "afterstate",
             "clone.teacher: no afterstate weights .* trains some; name those by clone.teacher=PATH",
         ),

@@ -15,8 +15,17 @@ from agents import weight_files
 from agents.afterstate_features import VERSION
 from agents.registry import make_agent
 from agents.value_bins import utility_of
-from agents.weight_files import SHIPPED, load_weights, save_weights, table_metadata
-from thegame_env.rules import Rules, Table
+from agents.weight_files import (
+    SHIPPED,
+    load_weights,
+    read_metadata,
+    save_weights,
+    serving,
+    shipped,
+    table_metadata,
+    tables_of,
+)
+from thegame_env.rules import PRESETS, Rules, Table
 from train.config import load_config
 
 SOLO, FIVE = Table(), Table(players=5)
@@ -160,3 +169,12 @@ def test_an_agent_tells_the_hash_of_its_weights(spec: str) -> None:
 def test_plans_valued_have_bounds(most: str) -> None:
     with pytest.raises(ValueError, match="afterstate: most must be a whole number from 1 to 400"):
         make_agent(f"afterstate:most={most}", SOLO)
+
+
+def test_a_value_serves_every_table_of_the_presets() -> None:
+    tables = tables_of(read_metadata(SHIPPED / "afterstate_generalist"))
+    assert len(tables) == 128
+    assert {table["rules"] for table in tables} == set(PRESETS)
+    assert {table["memory"] for table in tables} == {True, False}
+    assert {table["talk"] for table in tables} == {"none", "avoid", "open"}
+    assert all(serving(shipped("afterstate"), table) is not None for table in tables)

@@ -2,8 +2,8 @@
 
 A card says what the network is for, what it may know, how it was trained (its whole lineage), what
 it reached on held-out deals, and what is known to be weak. A generalist's card shows the tables
-that it played, and what it reached on development
-deals of all. Nothing in it is typed in by hand but the sentences that every card of a kind shares.
+that it played, and what it reached on development deals of all. Nothing in it is typed in by hand
+but the sentences that every card of a kind shares.
 """
 
 from __future__ import annotations

@@ -2,17 +2,18 @@
 
 The best plans by value are judged over many dealings of what the seat cannot see, the same for all
 of them; after each round the worse half is dropped (sequential halving, Karnin, Koren and Somekh
-2013) until two are left, or one is so clearly best that nothing is to be gained any more. Where
-every card is known it searches exactly. The budget is processor time a decision (`expert:100ms`) or
-a number of dealings (`expert:deals=200`); with dealings the same seed plays the same game anywhere.
-It knows its own hand, the tops, the sizes, what it remembers and what the table says.
+2013) until two are left, or one is so clearly best that nothing is to be gained any more. With a
+time, solo, what is left of it goes into a second look at the plans that may still be best, a turn
+further. Where every card is known it searches exactly. The budget is processor time a decision
+(`expert:100ms`) or a number of dealings (`expert:deals=200`); with dealings the same seed plays the
+same game anywhere. It knows its own hand, the tops, the sizes, what it remembers and what the table
+says.
 
 At a silent table one search decides the whole turn; where the table talks, every card is a new one.
 """
 
 from __future__ import annotations
 
-import math
 import re
 import time
 from collections.abc import Iterator
@@ -26,8 +27,10 @@ from agents.afterstate_features import VERSION
 from agents.base import Actions, Agent, Rows, Streams
 from agents.candidates import OPEN
 from agents.endgame import WON_BY_LINE, Endgame, is_known
-from agents.look_ahead import UTILITY, LookAhead, deal_games
+from agents.look_ahead import LookAhead, deal_games
+from agents.race import Judged, Race
 from agents.rollout import place
+from agents.second_look import DEEP, SHALLOW, SecondLook
 from agents.turn_value import TurnValue
 from agents.unseen_deals import new_pool
 from agents.value_bins import utility_of
@@ -52,12 +55,20 @@ SOLO_PRIOR, TEAM_PRIOR = 0.0, 64.0
 are dealt uniformly though what they did not play tells of them, a short look misleads without it:
 three players lost 0.8 % of their games a decision with 24 dealings and no prior, on development
 deals, and nothing that could be measured with it."""
-LEAST, BLOCK = 4, 1024
-"""Dealings judged at once at least, and positions at most."""
-NEGLIGIBLE, FIRST_LOOK = 1e-5, 16
+LEAST, BLOCK, SECOND_BLOCK = 4, 1024, 128
+"""Dealings judged at once at least; dealings times plans at most, by one look and by two."""
+NEGLIGIBLE = 1e-5
 """A search ends before its budget once it can gain less utility than NEGLIGIBLE over its seconds
-(1e-4 for 0.1 s), or than 0.0064 over its dealings; asked after FIRST_LOOK dealings. For 0.1 s solo,
-that halves the mean time of a decision, and what is lost against the reference stays the same."""
+(1e-4 for 0.1 s), or than 0.0064 over its dealings; asked after race.FIRST_LOOK dealings. For 0.1 s
+solo, that halves the mean time of a decision, and what is lost against the reference stays the
+same."""
+SECOND_FROM, SECOND_SHARE = 0.03, 0.75
+"""Seconds that one look may use alone, and share of more than these that the second look may."""
+SECOND_PLANS, SECOND_OF = 4, 4
+"""Plans that two looks judge at most; dealings of a budget in dealings to one that they get."""
+REPLIES, REPLY_DEALS, REPLY_PRIOR = 3, 8, 4.0
+"""Replies that the second look judges behind every dealing, dealings for each of them, and how many
+more of these the value of a reply counts for."""
 Floats = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]
 
@@ -89,22 +100,11 @@ class Budget:
         """Utility that is not worth searching for."""
         return NEGLIGIBLE / self.seconds if self.seconds else 0.0064 / (self.deals or 1)
 
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A searched turn: its plans, best first, and their outcomes over common dealings.
-
-    Attributes:
-        actions: The actions of each plan.
-        outcomes: float64[D, 3] each (look_ahead.UTILITY, WINS, CARDS_LEFT); plans that were
-            dropped early have fewer dealings, and the dealings are the same for all that have them.
-        utility: What each is thought worth, its own value included as it counts in the search; 1
-            for a plan that wins for certain.
-    """
-
-    actions: list[list[int]]
-    outcomes: list[Floats]
-    utility: list[float]
+    @property
+    def first_seconds(self) -> float:
+        """Seconds for the first look where a second one may follow."""
+        seconds = self.seconds or 0.0
+        return min(seconds, max(SECOND_FROM, (1.0 - SECOND_SHARE) * seconds))
 
 
 def own_part(line: list[int], end: int, held: int) -> list[int]:
@@ -112,62 +112,30 @@ def own_part(line: list[int], end: int, held: int) -> list[int]:
     return line[: line.index(end) + 1] if end in line[:held] else line[:held]
 
 
-class Race:
-    """The plans of a turn while they are judged, best first.
+class Pace:
+    """How many dealings fit into a time, from what the last ones took.
 
     Args:
-        values: What the learned value says of each, float64[M].
-        prior: Dealings that this counts for.
+        rate: Seconds that a dealing takes for one plan, as long as nothing is known.
+        positions: Dealings times plans in a block at most.
     """
 
-    def __init__(self, values: Floats, prior: float) -> None:
-        self.values, self.prior = values, prior
-        self.left = list(range(len(values)))
-        self._dropped: list[int] = []
-        self._outcomes = [np.zeros((0, 3)) for _ in values]
+    def __init__(self, rate: float, positions: int) -> None:
+        self._rate, self._positions = rate, positions
 
-    def add(self, judged: Floats) -> None:
-        """Take in more outcomes of the plans that are left, float64[len(left), D, 3]."""
-        for i, plan in enumerate(self.left):
-            self._outcomes[plan] = np.concatenate([self._outcomes[plan], judged[i]])
-        self.left.sort(key=self._mean, reverse=True)
+    def blocks(self, until: float, plans: int, first: int = 0) -> Iterator[int]:
+        """Numbers of dealings until the processor time is `until`; the first at least `first`."""
+        deals = max(self._affordable(until, plans), first)
+        while deals >= LEAST:
+            began = time.process_time()
+            yield deals
+            took = (time.process_time() - began) / (deals * plans)
+            self._rate += 0.2 * (took - self._rate)
+            deals = self._affordable(until, plans)
 
-    def halve(self) -> None:
-        """Drop the worse half, down to two."""
-        keep = max((len(self.left) + 1) // 2, 2)
-        self._dropped = [*self.left[keep:], *self._dropped]
-        self.left = self.left[:keep]
-
-    def regret(self) -> float:
-        """Utility that one must expect to lose by taking the first plan now.
-
-        The sum, over the others, of the expected amount by which each is better after all, were the
-        error of its paired difference normal (expected opportunity cost, Chick and Inoue 2001).
-        """
-        first = self._outcomes[self.left[0]][:, UTILITY]
-        if len(first) < FIRST_LOOK:
-            return math.inf
-        shrink, best = math.sqrt(len(first)) / (len(first) + self.prior), self._mean(self.left[0])
-        total = 0.0
-        for plan in self.left[1:]:
-            error = float(np.std(first - self._outcomes[plan][:, UTILITY])) * shrink
-            if error > 0.0:
-                z = (best - self._mean(plan)) / error
-                density = math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
-                total += error * (density - 0.5 * z * math.erfc(z / math.sqrt(2.0)))
-        return total
-
-    def judged(self, actions: list[list[int]]) -> Judged:
-        """All plans with their actions, best first."""
-        ranking = [*self.left, *self._dropped]
-        worth = [self._mean(i) for i in ranking]
-        return Judged([actions[i] for i in ranking], [self._outcomes[i] for i in ranking], worth)
-
-    def _mean(self, plan: int) -> float:
-        """Utility of a plan, its own value counting as `prior` dealings."""
-        outcomes = self._outcomes[plan]
-        total = outcomes[:, UTILITY].sum() + self.prior * self.values[plan]
-        return float(total / (len(outcomes) + self.prior))
+    def _affordable(self, until: float, plans: int) -> int:
+        left = until - time.process_time()
+        return min(int(left / (self._rate * plans)), max(self._positions // plans, LEAST))
 
 
 class Searcher:
@@ -180,20 +148,28 @@ class Searcher:
         plans: Plans judged at most.
         turns: Turns looked ahead; see LookAhead.
         ahead: Plans valued a turn while looking ahead.
+        looks: 2 for a second look at the best plans where the budget allows one.
     """
 
     def __init__(
-        self, table: Table, model: ValueModel, utility: str, plans: int, turns: int, ahead: int
+        self,
+        table: Table,
+        model: ValueModel,
+        utility: str,
+        plans: int,
+        turns: int,
+        ahead: int,
+        looks: int = 1,
     ) -> None:
         self.p, worth = parameters(table), utility_of(utility)
-        self.plans = plans
+        self.plans, self.looks = plans, looks
         self.prior = SOLO_PRIOR if table.players == 1 else TEAM_PRIOR
         self.root = TurnValue(self.p, model, worth, ROOT_PLANS)
-        self.ahead = LookAhead(
-            TurnValue(self.p, model, worth, ahead, AHEAD_BRANCH, AHEAD_REACH), turns
-        )
+        reply = TurnValue(self.p, model, worth, ahead, AHEAD_BRANCH, AHEAD_REACH)
+        self.ahead = LookAhead(reply, turns)
+        self.second = SecondLook(reply, REPLIES, REPLY_DEALS, REPLY_PRIOR)
         self._endgame, self._pool = Endgame(), new_pool()
-        self._rate = 1e-4
+        self._pace, self._second_pace = Pace(1e-4, BLOCK), Pace(1e-3, SECOND_BLOCK)
 
     def search(self, row: Int64, budget: Budget, state: np.uint64) -> tuple[Judged, np.uint64]:
         """The plans of a turn, judged; and the next stream state."""
@@ -208,7 +184,12 @@ class Searcher:
             return Judged(actions[:1], [np.zeros((0, 3))], [best]), state
         order = order[plans.kinds[order] == OPEN]
         states, values = plans.states[order].copy(), choice.utility[order].astype(np.float64)
-        return self._halve(row, states, values, actions, budget, state)
+        race = Race(values, self.prior, SECOND_PLANS if self.looks == 2 else 2)
+        began = time.process_time()
+        state = self._look(row, states, race, budget, began, state)
+        if self.looks == 2:
+            state = self._look_again(row, states, race, budget, began, state)
+        return race.judged(actions), state
 
     def _line(self, row: Int64) -> list[int] | None:
         """The seat's actions that win the game for certain, if there are such; else None."""
@@ -221,50 +202,56 @@ class Searcher:
         held = sum(int(word).bit_count() for word in row[V_HAND : V_HAND + 2])
         return own_part(line, int(N_PILES * self.p[P_CARDS]), held)
 
-    def _halve(
+    def _look(
         self,
         row: Int64,
         states: Int64,
-        values: Floats,
-        actions: list[list[int]],
+        race: Race,
         budget: Budget,
+        began: float,
         state: np.uint64,
-    ) -> tuple[Judged, np.uint64]:
-        """Sequential halving over the plans, which come in the order of their value."""
+    ) -> np.uint64:
+        """One look: sequential halving over the plans, which come in the order of their value."""
         rounds = max(int(np.ceil(np.log2(len(states)))), 1)
-        race, began = Race(values, self.prior), time.process_time()
+        seconds = budget.first_seconds if self.looks == 2 else budget.seconds
         for round_ in range(rounds):
             if round_ > 0:
                 race.halve()
-            for deals in self._blocks(budget, round_, rounds, len(race.left), began):
+            if budget.deals is not None:
+                share = [budget.deals * r // rounds for r in (round_, round_ + 1)]
+                blocks = iter([max(share[1] - share[0], LEAST)])
+            else:
+                until = began + (seconds or 0.0) * (round_ + 1) / rounds
+                blocks = self._pace.blocks(until, len(race.left), LEAST)
+            for deals in blocks:
                 judged, state = self.ahead.judge(row, states[race.left], deals, state)
                 race.add(judged)
                 if race.regret() < budget.negligible:
-                    return race.judged(actions), state
-        return race.judged(actions), state
+                    return state
+        return state
 
-    def _blocks(
-        self, budget: Budget, round_: int, rounds: int, plans: int, began: float
-    ) -> Iterator[int]:
-        """Sizes of the blocks of dealings of a round, until its share of the budget is used."""
+    def _look_again(
+        self,
+        row: Int64,
+        states: Int64,
+        race: Race,
+        budget: Budget,
+        began: float,
+        state: np.uint64,
+    ) -> np.uint64:
+        """A second look at the plans that may still be best, in the rest of the budget."""
+        race.drop(budget.negligible, SECOND_PLANS)
         if budget.deals is not None:
-            share = [budget.deals * r // rounds for r in (round_, round_ + 1)]
-            yield max(share[1] - share[0], 4)
-            return
-        assert budget.seconds is not None
-        until = began + budget.seconds * (round_ + 1) / rounds
-        deals = max(self._affordable(until, plans), LEAST)
-        while deals >= LEAST:
-            began = time.process_time()
-            yield deals
-            took = (time.process_time() - began) / (deals * plans)
-            self._rate += 0.2 * (took - self._rate)
-            deals = self._affordable(until, plans)
-
-    def _affordable(self, until: float, plans: int) -> int:
-        """Dealings that fit into the time left, at most a block."""
-        left = until - time.process_time()
-        return min(int(left / (self._rate * plans)), max(BLOCK // plans, LEAST))
+            blocks = iter([max(budget.deals // SECOND_OF, LEAST)])
+        else:
+            until = began + (budget.seconds or 0.0)
+            blocks = self._second_pace.blocks(until, len(race.left))
+        for deals in blocks:
+            if race.regret(corrected=True) < budget.negligible:
+                break
+            outcomes, state = self.second.judge(row, states[race.left], deals, state)
+            race.correct(outcomes[..., DEEP] - outcomes[..., SHALLOW])
+        return state
 
 
 class ExpertAgent(Agent):
@@ -307,6 +294,7 @@ def make(
     utility: str | None = None,
     plans: int = PLANS,
     turns: int | None = None,
+    looks: int | None = None,
 ) -> Agent:
     """The agent `expert:TIME` or `expert:deals=N`.
 
@@ -318,6 +306,8 @@ def make(
         utility: "win", "score" or "blend" (see value_bins.utility_of); None: as they were trained.
         plans: Plans judged at most.
         turns: Turns looked ahead; TURNS unless it is told.
+        looks: 2 for a second look at the plans that may still be best; 2 with a time solo, else 1,
+            unless it is told.
 
     Raises:
         ValueError: There are no such weights, they are damaged, or of another table; or a parameter
@@ -327,12 +317,19 @@ def make(
     ahead = TURNS if turns is None else turns
     check_whole("expert", "plans", plans, 2, ROOT_PLANS)
     check_whole("expert", "turns", ahead, 0, MAX_CARDS)
+    own_looks = 2 if table.players == 1 and spent.seconds and ahead == 0 else 1
+    check_whole("expert", "looks", own_looks if looks is None else looks, 1, 2)
+    if looks == 2 and ahead > 0:
+        raise ValueError(f"expert: looks=2 goes with turns=0, not with turns={ahead}")
     found = load_for(KIND, VERSION, weights, table)
     own = trained_utility(found.metadata)
     aim = own if utility is None else utility
-    searcher = Searcher(table, ValueModel(found.arrays), aim, plans, ahead, AHEAD)
+    searcher = Searcher(
+        table, ValueModel(found.arrays), aim, plans, ahead, AHEAD, looks or own_looks
+    )
     given = [budget] if budget else [f"deals={deals}"]
     given += [f"weights={weights}"] * (weights is not None)
     given += [f"utility={aim}"] * (aim != own) + [f"plans={plans}"] * (plans != PLANS)
     given += [f"turns={turns}"] * (turns is not None)
+    given += [f"looks={looks}"] * (looks is not None)
     return ExpertAgent("expert:" + ",".join(given), searcher, spent, found.hash)

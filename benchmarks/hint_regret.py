@@ -230,7 +230,7 @@ def error_of(values: Floats) -> float:
 # --- a run ---------------------------------------------------------------------------------------
 
 
-def read_rows(path: Path, settings: Settings) -> dict[int, dict[str, Any]]:
+def read_rows(path: Path, settings: dict[str, Any]) -> dict[int, dict[str, Any]]:
     """The rows of a file by the number of their position, without a last line that is cut short.
 
     Raises:
@@ -243,16 +243,31 @@ def read_rows(path: Path, settings: Settings) -> dict[int, dict[str, Any]]:
             row = json.loads(line)
         except json.JSONDecodeError:
             continue
-        if row["settings"] != asdict(settings):
+        if row["settings"] != settings:
             raise ValueError(f"{path} holds another measurement: choose another --out")
         rows[row["number"]] = row
     return rows
 
 
 def go_on(
-    path: Path, settings: Settings, numbers: range, minutes: float, hint: Hinter = hinted
+    path: Path,
+    settings: dict[str, Any],
+    numbers: range,
+    minutes: float,
+    measured: Callable[[int], dict[str, Any]],
 ) -> list[dict[str, Any]]:
-    """Measure the positions that the file lacks, until the time is over; all rows of `numbers`."""
+    """Measure the positions that the file lacks, until the time is over; all rows of `numbers`.
+
+    Args:
+        path: JSON lines, a position each, with its `number` and its `settings`.
+        settings: What decides the figures; a file measured with others is refused.
+        numbers: The positions.
+        minutes: No new position is begun after these.
+        measured: Measures one.
+
+    Raises:
+        ValueError: The file was measured with other settings.
+    """
     rows, until = read_rows(path, settings), time.monotonic() + 60 * minutes
     write_atomic(path, "".join(f"{json.dumps(row)}\n" for row in rows.values()).encode())
     console = Console(stderr=True)
@@ -262,7 +277,7 @@ def go_on(
     ):
         for number in progress.track(numbers, description="positions"):
             if number not in rows and time.monotonic() < until:
-                rows[number] = measure(number, settings, hint)
+                rows[number] = measured(number)
                 file.write(f"{json.dumps(rows[number])}\n")
                 file.flush()
     return [rows[number] for number in numbers if number in rows]
@@ -342,7 +357,9 @@ def main(
     try:
         numbers = numbers_of(positions)
         searcher_of(reference, Table())
-        rows = go_on(out, settings, numbers, minutes)
+        rows = go_on(
+            out, asdict(settings), numbers, minutes, lambda number: measure(number, settings)
+        )
         if not rows:
             raise ValueError("no position was measured: give it more --minutes")
     except (ValueError, OSError) as error:

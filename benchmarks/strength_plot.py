@@ -1,15 +1,18 @@
-"""The plot of strength against time: games won over the budget of a decision, as SVG text."""
+"""Plots of strength against time: games won and utility lost over the budget, as SVG text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
 from eval.plots import duration, players_text, svg_figure
 from eval.summary import CellSummary
 
+Floats = npt.NDArray[np.float64]
 EXPERT, BASE = "#0072b2", "#d55e00"
 LABELS = 6
 """Budgets named below the axis at most; more do not fit on a phone."""
@@ -43,25 +46,59 @@ def _base_line(axes: Axes, base: CellSummary) -> None:
 
 def _points(axes: Axes, budgets: Sequence[float], cells: Sequence[CellSummary]) -> None:
     """The searching player over its budgets in milliseconds."""
-    rates = [100 * cell.win_rate for cell in cells]
-    lower = [100 * (cell.win_rate - cell.win_low) for cell in cells]
-    upper = [100 * (cell.win_high - cell.win_rate) for cell in cells]
+    rates = np.array([100 * cell.win_rate for cell in cells])
+    lower = rates - [100 * cell.win_low for cell in cells]
+    upper = np.array([100 * cell.win_high for cell in cells]) - rates
+    _over_budgets(axes, budgets, rates, lower, upper)
+    low, high = axes.get_ylim()
+    axes.set_ylim(max(low, 0), min(high, 100))
+    axes.set_ylabel("games won, %")
+
+
+def _over_budgets(
+    axes: Axes, budgets: Sequence[float], values: Floats, lower: Floats, upper: Floats
+) -> None:
+    """Values with their errors over budgets in milliseconds."""
     axes.errorbar(
         budgets,
-        rates,
+        values,
         yerr=[lower, upper],
         color=EXPERT,
         marker="o",
         markersize=6,
         capsize=3,
         linewidth=1.5,
-        label=cells[0].agent.partition(":")[0],
+        label="expert",
     )
     axes.set_xscale("log")
     named = budgets[:: -(-len(budgets) // LABELS)]
     axes.set_xticks(named, [duration(ms) for ms in named])
     axes.xaxis.set_minor_locator(NullLocator())
-    low, high = axes.get_ylim()
-    axes.set_ylim(max(low, 0), min(high, 100))
     axes.set_xlim(budgets[0] / 1.5, budgets[-1] * 1.5)
-    axes.set(xlabel="budget: processor time a turn", ylabel="games won, %")
+    axes.set_xlabel("budget: processor time a turn")
+
+
+def regret_plot(players: int, seconds: Sequence[float], regrets: Floats) -> str:
+    """Draw what a decision loses at each budget, and the base's as a dashed line, as SVG text.
+
+    Args:
+        players: Seats.
+        seconds: Budgets of a decision, ascending.
+        regrets: Thousandths of utility lost in every position, float64[n, 1 + budgets]; the base's
+            come first.
+    """
+    means = regrets.mean(axis=0)
+    errors = 1.96 * regrets.std(axis=0, ddof=1) / np.sqrt(len(regrets))
+    with svg_figure(4.4, 3.6) as (figure, out):
+        axes = figure.subplots()
+        axes.axhspan(means[0] - errors[0], means[0] + errors[0], color=BASE, alpha=0.2, linewidth=0)
+        axes.axhline(means[0], color=BASE, linestyle="--", label="afterstate")
+        _over_budgets(
+            axes, [1000 * budget for budget in seconds], means[1:], errors[1:], errors[1:]
+        )
+        axes.set_ylim(bottom=0)
+        axes.set_ylabel("lost a decision, utility / 1000")
+        title = f"{players_text(players)}, {len(regrets):,} positions"
+        axes.set_title(title, loc="left", fontsize=11)
+        figure.legend(loc="outside lower center", ncols=2)
+    return out.getvalue()

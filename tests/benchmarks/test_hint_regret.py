@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -104,17 +104,20 @@ def test_a_stopped_run_goes_on_and_mends_a_cut_line(tmp_path: Path) -> None:
         asked.append(seed)
         return good(text, strength, seed)
 
-    assert go_on(path, SETTINGS, range(2), 0.0, hint) == []
-    first = go_on(path, SETTINGS, range(2), 60.0, hint)
+    def measured(number: int) -> dict[str, Any]:
+        return measure(number, SETTINGS, hint)
+
+    assert go_on(path, asdict(SETTINGS), range(2), 0.0, measured) == []
+    first = go_on(path, asdict(SETTINGS), range(2), 60.0, measured)
     with path.open("a") as file:
         file.write('{"number": 7, "sett')
-    rows = go_on(path, SETTINGS, range(1, 3), 60.0, hint)
+    rows = go_on(path, asdict(SETTINGS), range(1, 3), 60.0, measured)
     assert asked == [0, 1, 2]
     assert rows[0] == first[1]
-    assert list(read_rows(path, SETTINGS)) == [0, 1, 2]
+    assert list(read_rows(path, asdict(SETTINGS))) == [0, 1, 2]
     assert [json.loads(line)["number"] for line in path.read_text().splitlines()] == [0, 1, 2]
     with pytest.raises(ValueError, match="another measurement"):
-        go_on(path, replace(SETTINGS, deals=8), range(2), 60.0, hint)
+        go_on(path, asdict(replace(SETTINGS, deals=8)), range(2), 60.0, measured)
 
 
 def row(players: int, regret: float, better: int) -> dict[str, Any]:

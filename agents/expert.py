@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -123,19 +122,14 @@ class Pace:
     def __init__(self, rate: float, positions: int) -> None:
         self._rate, self._positions = rate, positions
 
-    def blocks(self, until: float, plans: int, first: int = 0) -> Iterator[int]:
-        """Numbers of dealings until the processor time is `until`; the first at least `first`."""
-        deals = max(self._affordable(until, plans), first)
-        while deals >= LEAST:
-            began = time.process_time()
-            yield deals
-            took = (time.process_time() - began) / (deals * plans)
-            self._rate += 0.2 * (took - self._rate)
-            deals = self._affordable(until, plans)
-
-    def _affordable(self, until: float, plans: int) -> int:
+    def affordable(self, until: float, plans: int) -> int:
+        """Dealings for so many plans that end before the processor time is `until`."""
         left = until - time.process_time()
         return min(int(left / (self._rate * plans)), max(self._positions // plans, LEAST))
+
+    def took(self, seconds: float, positions: int) -> None:
+        """So long took so many dealings times plans."""
+        self._rate += 0.2 * (seconds / positions - self._rate)
 
 
 class Searcher:
@@ -213,21 +207,22 @@ class Searcher:
     ) -> np.uint64:
         """One look: sequential halving over the plans, which come in the order of their value."""
         rounds = max(int(np.ceil(np.log2(len(states)))), 1)
-        seconds = budget.first_seconds if self.looks == 2 else budget.seconds
+        seconds = (budget.first_seconds if self.looks == 2 else budget.seconds) or 0.0
         for round_ in range(rounds):
             if round_ > 0:
                 race.halve()
+            until = began + seconds * (round_ + 1) / rounds
+            deals = self._pace.affordable(until, len(race.left))
             if budget.deals is not None:
                 share = [budget.deals * r // rounds for r in (round_, round_ + 1)]
-                blocks = iter([max(share[1] - share[0], LEAST)])
-            else:
-                until = began + (seconds or 0.0) * (round_ + 1) / rounds
-                blocks = self._pace.blocks(until, len(race.left), LEAST)
-            for deals in blocks:
-                judged, state = self.ahead.judge(row, states[race.left], deals, state)
-                race.add(judged)
+                deals = share[1] - share[0]
+            deals = max(deals, LEAST)
+            while deals >= LEAST:
+                state = self._judge_once(row, states, race, deals, state)
                 if race.regret() < budget.negligible:
                     return state
+                timed = budget.deals is None
+                deals = self._pace.affordable(until, len(race.left)) if timed else 0
         return state
 
     def _look_again(
@@ -239,18 +234,41 @@ class Searcher:
         began: float,
         state: np.uint64,
     ) -> np.uint64:
-        """A second look at the plans that may still be best, in the rest of the budget."""
+        """A second look at the plans that may still be best, in the rest of the budget.
+
+        While most of what is at stake is due to the error of the first look, that goes on.
+        """
         race.drop(budget.negligible, SECOND_PLANS)
         if budget.deals is not None:
-            blocks = iter([max(budget.deals // SECOND_OF, LEAST)])
-        else:
-            until = began + (budget.seconds or 0.0)
-            blocks = self._second_pace.blocks(until, len(race.left))
-        for deals in blocks:
-            if race.regret(corrected=True) < budget.negligible:
+            return self._judge_twice(row, states, race, budget.deals // SECOND_OF, state)
+        until, plans = began + (budget.seconds or 0.0), len(race.left)
+        while (regret := race.regret(corrected=True)) >= budget.negligible:
+            once = race.regret() > regret / 2
+            deals = (self._pace if once else self._second_pace).affordable(until, plans)
+            if deals < LEAST:
                 break
-            outcomes, state = self.second.judge(row, states[race.left], deals, state)
-            race.correct(outcomes[..., DEEP] - outcomes[..., SHALLOW])
+            judge = self._judge_once if once else self._judge_twice
+            state = judge(row, states, race, deals, state)
+        return state
+
+    def _judge_once(
+        self, row: Int64, states: Int64, race: Race, deals: int, state: np.uint64
+    ) -> np.uint64:
+        """So many dealings of the plans that are left, by one look."""
+        began = time.process_time()
+        outcomes, state = self.ahead.judge(row, states[race.left], deals, state)
+        self._pace.took(time.process_time() - began, deals * len(race.left))
+        race.add(outcomes)
+        return state
+
+    def _judge_twice(
+        self, row: Int64, states: Int64, race: Race, deals: int, state: np.uint64
+    ) -> np.uint64:
+        """The same by two."""
+        began = time.process_time()
+        outcomes, state = self.second.judge(row, states[race.left], deals, state)
+        self._second_pace.took(time.process_time() - began, deals * len(race.left))
+        race.correct(outcomes[..., DEEP] - outcomes[..., SHALLOW])
         return state
 
 

@@ -60,6 +60,7 @@ SENTENCES = (
     N_("{name} takes no parameters"),
     N_("{name} takes {parameters}"),
     N_('expert: a time is given as 100ms or 1s, not "{got}"'),
+    N_("expert: looks=2 goes with turns=0, not with turns={got}"),
     N_('no {kind} weights for {table}; there are: {known}; "{command}" trains some'),
     N_("no {kind} weights for {table}; there are: {known}"),
     N_("no weights at {path}: {file} is missing"),

@@ -6,12 +6,11 @@ import time
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 from agents.afterstate_features import VERSION
 from agents.base import Agent
 from agents.endgame import LOST, WON_BY_LINE, Endgame, is_known
-from agents.expert import Budget, Race, Searcher
+from agents.expert import Budget, ExpertAgent, Searcher
 from agents.look_ahead import CARDS_LEFT, UTILITY, WINS, LookAhead, leave
 from agents.play_out import play_games
 from agents.registry import make_agent
@@ -149,6 +148,8 @@ def test_the_same_seed_plays_the_same_game_and_whole_games_end(players: int) -> 
         ("expert:100ms,plans=1", "plans must be a whole number from 2 to 40"),
         ("expert:deals=100000000000", "from 4 to 10000"),
         ("expert:100ms,plans=41", "plans must be a whole number from 2 to 40"),
+        ("expert:100ms,looks=3", "looks must be a whole number from 1 to 2"),
+        ("expert:100ms,looks=2,turns=1", "looks=2 goes with turns=0, not with turns=1"),
         ("expert:100ms,turns=99", "turns must be a whole number from 0 to 98"),
         ("expert:100ms,weights=nowhere", "nowhere"),
     ],
@@ -174,35 +175,58 @@ def test_a_winning_line_ends_with_the_own_turn() -> None:
     assert view.rules.decode(judged.actions[0][0])[0] == 96
 
 
-def test_what_a_race_may_still_gain() -> None:
-    """Two plans whose paired difference has mean 0.1 and standard error 0.05."""
-    race, deals = Race(np.array([0.5, 0.4]), 0.0), 100
-    noise = np.random.default_rng(0).normal(size=deals)
-    noise = (noise - noise.mean()) / noise.std()
-    outcomes = np.zeros((2, deals, 3))
-    outcomes[0, :, UTILITY] = 0.5
-    outcomes[1, :, UTILITY] = 0.4 + 0.5 * noise
-    race.add(outcomes)
-    expected = norm.expect(lambda lead: max(-lead, 0.0), loc=0.1, scale=0.05)
-    assert race.regret() == pytest.approx(expected, rel=1e-3)
-    assert race.left == [0, 1]
-
-
-def test_a_race_keeps_the_better_half_and_weighs_the_value_as_dealings() -> None:
-    race, outcomes = Race(np.array([0.5, 0.5, 0.0, 0.5]), 10.0), np.zeros((4, 10, 3))
-    outcomes[:, :, UTILITY] = np.array([0.1, 0.3, 0.7, 0.2])[:, None]
-    race.add(outcomes)
-    assert race.left == [1, 2, 3, 0]  # (10 * value + 10 * mean) / 20
-    race.halve()
-    assert race.left == [1, 2]
-    assert race.judged([[0], [1], [2], [3]]).actions == [[1], [2], [3], [0]]
-
-
 def test_a_clear_choice_ends_before_its_budget() -> None:
-    """Two tricks at hand against leaps: no second is needed to tell."""
+    """Two tricks at hand, the rest at the far ends: no second is needed to tell."""
+    seen = [*range(20, 31), *range(41, 50), *range(51, 76)]
+    position = f"up=60,75 down=30,20 hand=2,3,4,40,50,95,96,97 deck={90 - len(seen)} seen="
+    view = parse_position(position + ",".join(map(str, seen)))
+    agent, began = make_agent("expert:10s", view.table), time.process_time()
+    assert view.rules.decode(agent.act(view)) == (40, 2)
+    assert time.process_time() - began < 5.0
+
+
+@pytest.mark.parametrize(
+    ("players", "spec", "looks"),
+    [
+        (1, "expert:100ms", 2),
+        (3, "expert:100ms", 1),
+        (1, "expert:deals=8", 1),
+        (1, "expert:100ms,turns=1", 1),
+        (1, "expert:100ms,looks=1", 1),
+        (3, "expert:deals=8,looks=2", 2),
+    ],
+)
+def test_who_looks_twice(players: int, spec: str, looks: int) -> None:
+    agent = make_agent(spec, Table(players=players))
+    assert isinstance(agent, ExpertAgent)
+    assert agent.name == spec
+    assert agent.searcher.looks == looks
+
+
+@pytest.mark.parametrize(
+    ("budget", "first"), [(0.01, 0.01), (0.03, 0.03), (0.04, 0.03), (0.1, 0.03), (1.0, 0.25)]
+)
+def test_seconds_of_the_first_look(budget: float, first: float) -> None:
+    assert Budget(budget, None).first_seconds == first
+
+
+@pytest.mark.parametrize("players", [1, 3])
+def test_a_second_look_plays_the_same_game_for_a_seed(players: int) -> None:
+    table = Table(players=players)
+
+    def play(spec: str) -> list[int]:
+        return play_games(make_agent(spec, table), table, 4, np.arange(2)).tolist()
+
+    assert play("expert:deals=16,looks=2") == play("expert:deals=16,looks=2")
+
+
+def test_a_second_look_keeps_to_its_time() -> None:
+    """A tie of two ways to use the tricks, which takes all the time that it gets."""
     seen = [card for card in range(38, 64) if card not in (49, 50)]
     position = f"up=60,61 down=40,39 hand=3,9,15,49,50,88,92,95 deck={90 - len(seen)} seen="
     view = parse_position(position + ",".join(map(str, seen)))
-    agent, began = make_agent("expert:10s", view.table), time.process_time()
-    agent.act(view)
-    assert time.process_time() - began < 5.0
+    agent = make_agent("expert:300ms", view.table)
+    agent.act(view)  # loads compiled code
+    began = time.process_time()
+    agent.act(view, seed=1)
+    assert time.process_time() - began < 0.6

@@ -92,8 +92,8 @@ def expert_of(table: Table, time_text: str) -> ExpertAgent:
 
 
 def position_of(number: int, settings: Settings) -> View:
-    """Position `number`: something is hidden and no plan wins at once; ten phases in turn."""
-    phase = number % PHASES
+    """Position `number`: something is hidden and no plan wins at once; all but the last phase."""
+    phase = number % (PHASES - 1)
     for attempt in itertools.count():
         first = (1000 * number + PHASES * attempt + phase) * MAX_SEATS
         view = position(first + settings.players - 1, settings.seed)

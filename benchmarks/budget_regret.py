@@ -54,7 +54,7 @@ INTRODUCTION = (
     "turns ahead over many dealings: thousandths of the utility that play maximises (a win is "
     "worth 1, a loss up to a half by the cards laid), with 95 % intervals. The positions are of "
     "games of development deals that `afterstate` plays, in all phases; the same ones for every "
-    "budget. A solo game has some 25 decisions."
+    "budget. A solo game has some 35 turns."
 )
 WARM = Budget(0.05, None)
 """Of a search that is not measured: the first one of a process loads compiled code."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
-from matplotlib.ticker import NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from eval.plots import duration, players_text, svg_figure
 from eval.summary import CellSummary
@@ -96,7 +96,11 @@ def regret_plot(players: int, seconds: Sequence[float], regrets: Floats) -> str:
         _over_budgets(
             axes, [1000 * budget for budget in seconds], means[1:], errors[1:], errors[1:]
         )
-        axes.set_ylim(bottom=0)
+        axes.set_yscale("log", nonpositive="clip")
+        axes.set_ylim(means[means > 0].min(initial=10.0) / 2, 2 * means.max(initial=0.1))
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda lost, _: f"{lost:g}"))
+        axes.yaxis.set_minor_locator(NullLocator())
         axes.set_ylabel("lost a decision, utility / 1000")
         title = f"{players_text(players)}, {len(regrets):,} positions"
         axes.set_title(title, loc="left", fontsize=11)

@@ -239,9 +239,14 @@ class Searcher:
         While most of what is at stake is due to the error of the first look, that goes on.
         """
         race.drop(budget.negligible, SECOND_PLANS)
-        if budget.deals is not None:
-            return self._judge_twice(row, states, race, budget.deals // SECOND_OF, state)
         until, plans = began + (budget.seconds or 0.0), len(race.left)
+        if budget.deals is not None and plans > 1:
+            total, block = budget.deals // SECOND_OF, SECOND_BLOCK // plans
+            for start in range(0, total, block):
+                deals = min(block, total - start)
+                state = self._judge_twice(row, states, race, deals, state)
+        if budget.deals is not None:
+            return state
         while (regret := race.regret(corrected=True)) >= budget.negligible:
             once = race.regret() > regret / 2
             deals = (self._pace if once else self._second_pace).affordable(until, plans)

@@ -10,7 +10,7 @@ import pytest
 from agents.afterstate_features import VERSION
 from agents.base import Agent
 from agents.endgame import LOST, WON_BY_LINE, Endgame, is_known
-from agents.expert import Budget, ExpertAgent, Searcher
+from agents.expert import SECOND_BLOCK, Budget, ExpertAgent, Int64, Searcher
 from agents.look_ahead import CARDS_LEFT, UTILITY, WINS, LookAhead, leave
 from agents.play_out import play_games
 from agents.registry import make_agent
@@ -23,6 +23,7 @@ from thegame_env.layout import PLAYING, SEAT, STATUS, VIEW_ROW
 from thegame_env.notation import parse_position
 from thegame_env.reference import Game
 from thegame_env.rules import Rules, Table
+from thegame_env.view import View
 
 SMALL = Rules.parse("custom/cards:16/hand_sizes:5-4-3-3-3/trick:3")
 
@@ -220,11 +221,38 @@ def test_a_second_look_plays_the_same_game_for_a_seed(players: int) -> None:
     assert play("expert:deals=16,looks=2") == play("expert:deals=16,looks=2")
 
 
-def test_a_second_look_keeps_to_its_time() -> None:
-    """A tie of two ways to use the tricks, which takes all the time that it gets."""
+def tie() -> View:
+    """Several ways to use two tricks, nearly equal: a search takes all that it gets."""
     seen = [card for card in range(38, 64) if card not in (49, 50)]
     position = f"up=60,61 down=40,39 hand=3,9,15,49,50,88,92,95 deck={90 - len(seen)} seen="
-    view = parse_position(position + ",".join(map(str, seen)))
+    return parse_position(position + ",".join(map(str, seen)))
+
+
+@pytest.mark.parametrize("deals", [4, 16, 203])
+def test_a_second_look_gets_a_quarter_of_the_dealings(
+    deals: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In blocks that fit into memory, whatever the budget."""
+    view = parse_position(
+        "up=20,14 down=77,90 hand=12,19,30,52,67,78,80,88 deck=86 seen=14,20,77,90"
+    )
+    agent, asked = make_agent(f"expert:deals={deals},looks=2", view.table), []
+    assert isinstance(agent, ExpertAgent)
+    judge = agent.searcher.second.judge
+
+    def judged(row: Int64, states: Int64, deals: int, state: np.uint64) -> tuple[Int64, np.uint64]:
+        asked.append(deals)
+        assert len(states) * deals <= SECOND_BLOCK
+        return judge(row, states, deals, state)
+
+    monkeypatch.setattr(agent.searcher.second, "judge", judged)
+    monkeypatch.setattr(Budget, "negligible", 0.0)
+    agent.act(view)
+    assert sum(asked) == deals // 4
+
+
+def test_a_second_look_keeps_to_its_time() -> None:
+    view = tie()
     agent = make_agent("expert:300ms", view.table)
     agent.act(view)  # loads compiled code
     began = time.process_time()

@@ -137,6 +137,7 @@ CASES = [
     agent("nowhere.module:Agent"),
     agent("expert"),
     agent("expert:soon"),
+    agent("expert:10ms,looks=2,turns=1"),
     agent("afterstate:utility=joy"),
     agent("afterstate", rules=ODD),
     installed(agent("afterstate", rules=ODD)),

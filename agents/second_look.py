@@ -37,7 +37,7 @@ def best_replies(starts, utility, kinds, most, picked, counts):
     Args:
         starts: int64[n + 1]; the plans of turn i are starts[i]..starts[i + 1].
         utility: float32[total].
-        kinds: int64[total], see Candidates.
+        kinds: int8[total], see Candidates.
         most: Replies kept.
         picked: Out, int64[n, most], indices of plans.
         counts: Out, int64[n], how many.

@@ -55,8 +55,8 @@ INTRODUCTION = (
     "worth 1, a loss up to a half by the cards laid), with 95 % intervals. The positions are of "
     "games of development deals that `afterstate` plays, in all phases; the same ones for every "
     "budget. A solo game has some 35 turns. The reference looks again at the plans that were taken "
-    "and at two to four that are best by one look; where a better one is missed, every budget loses "
-    "as much more."
+    "and at two to four that are best by one look; where a better one is missed, every budget "
+    "loses as much more."
 )
 WARM = Budget(0.05, None)
 """Of a search that is not measured: the first one of a process loads compiled code."""
